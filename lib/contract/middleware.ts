@@ -1,0 +1,15 @@
+import type { NextFunction as ExpressNextFunction } from 'express'
+import type { Request } from './request.js'
+import type { Response } from './response.js'
+
+/** Continues with the next middleware; with an argument hands an error over; `'route'` and `'router'` leave the chain. */
+export type NextFunction = ExpressNextFunction
+
+/** Express middleware: calls `next()` to continue, or answers. A rejected promise counts as `next(error)`. */
+export type Middleware = (request: Request, response: Response, next: NextFunction) => unknown
+
+/** Express error middleware: recognised by its four parameters. */
+export type ErrorMiddleware = (error: any, request: Request, response: Response, next: NextFunction) => unknown
+
+/** Path prefix to an ordered list of middleware. An empty list makes its prefix public. */
+export type MiddlewareMap = Readonly<Record<string, readonly Middleware[]>>

@@ -1,0 +1,51 @@
+import type { FastifyServerOptions } from 'fastify'
+import type { Mode } from './mode.js'
+import type { ErrorMiddleware, MiddlewareMap } from './middleware.js'
+import type { BodyParserMode } from './route-module.js'
+
+/** What `fileRoutes` and `createApp` both take. */
+export interface RoutesOptions {
+  /** Directory of route files: a path (relative to the working directory) or a file URL. */
+  apiDir: string | URL
+  /** Prefix of all routes. Default `/api`; `/` for none. */
+  baseRoute?: string
+  /** The middleware map, in place of a middleware file. */
+  middleware?: MiddlewareMap
+  /** Largest body in bytes. Default 1 MiB. */
+  bodyLimit?: number
+  /** When bodies are parsed. Default `'late'`. */
+  bodyParser?: BodyParserMode
+  /** Milliseconds until an unanswered request gets 503. Default 30 000; 0 turns the limit off. */
+  handlerTimeout?: number
+  /** Default: `NODE_ENV`, then `development`. */
+  mode?: Mode
+}
+
+export interface FileRoutesOptions extends RoutesOptions {}
+
+/** CORS settings of `expressOptions.enableCors`. */
+export interface CorsOptions {
+  /** Any origin may read answers, without credentials. */
+  allowAnyOrigin?: boolean
+  /** Origins that are echoed, with credentials when `credentials` is set. Compared as whole strings. */
+  cookieOrigins?: readonly string[]
+  credentials?: boolean
+  /** Comma-separated list for Access-Control-Allow-Methods. */
+  methods?: string
+  /** Comma-separated list for Access-Control-Allow-Headers. */
+  headers?: string
+}
+
+export interface AppOptions extends RoutesOptions {
+  /** Port for `start()`. 0 takes a free one. Default 5000. */
+  port?: number
+  /** Host for `start()`. Default `localhost`. */
+  host?: string
+  /** Which proxies to believe, as Express's and Fastify's `trustProxy`. Default false. */
+  trustProxy?: FastifyServerOptions['trustProxy']
+  /** Fastify error handler, or Express error middleware (four parameters). Without one, Fastify's default answer. */
+  errorHandler?: NonNullable<Parameters<import('fastify').FastifyInstance['setErrorHandler']>[0]> | ErrorMiddleware
+  expressOptions?: { enableCors?: CorsOptions }
+  /** Passed through to Fastify. */
+  fastifyOptions?: Omit<FastifyServerOptions, 'trustProxy' | 'bodyLimit'>
+}

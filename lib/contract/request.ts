@@ -1,0 +1,58 @@
+import type { Request as ExpressRequest } from 'express'
+
+/** One cookie of the request. */
+export interface CookieItem {
+  name: string
+  value: string
+}
+
+/**
+ * The cookies of the request. `get`, `has` and `all` are the interface; the values also stand as own properties
+ * (`request.cookies.sid`), as cookie-parser leaves them, except for cookies named like one of the three methods.
+ */
+export interface RequestCookies {
+  /** The cookie of that name, or undefined. */
+  get(name: string): CookieItem | undefined
+  has(name: string): boolean
+  /** A map of cookie name to value, without a prototype. */
+  all(): Record<string, string>
+}
+
+/** A file as upload middleware (multer and alike) describes it. */
+export interface UploadedFile {
+  fieldname: string
+  originalname: string
+  encoding: string
+  mimetype: string
+  /** Bytes. */
+  size: number
+  destination: string
+  filename: string
+  path: string
+  buffer: Buffer
+}
+
+/** What twinroute adds to, or types more closely than, Express 5's request. */
+export interface RequestMembers {
+  /** The parsed body; undefined until a body parser has run. A plain value: `await request.body` works too. */
+  body: any
+  cookies: RequestCookies & Record<string, any>
+  params: any
+  query: any
+  user: any
+  session: any
+  sessionID: string | undefined
+  authInfo: any
+  cspNonce: string | undefined
+  file: any
+  files: any
+  /** Fastify's `request.id`: unique per request, never read from the wire unless `requestIdHeader` is set. */
+  readonly requestId: string
+  /** Aborted when the client leaves or the handler timeout passes. Created on first use. */
+  readonly signal: AbortSignal
+  /** The multipart (or urlencoded) body as a web `FormData`; files are `File` objects with a `path`. */
+  formData(): Promise<FormData>
+}
+
+/** The request every middleware and handler receives: Express 5's, with twinroute's members. */
+export interface Request extends Omit<ExpressRequest, keyof RequestMembers>, RequestMembers {}

@@ -1,0 +1,28 @@
+import type { Handler } from './handler.js'
+import type { RouteMethod } from './methods.js'
+import type { Middleware } from './middleware.js'
+
+/**
+ * When JSON, urlencoded and text bodies are parsed: `'late'` after the middleware and before the handler, `'early'`
+ * before any middleware, `false` never.
+ */
+export type BodyParserMode = 'late' | 'early' | false
+
+/** `export const config` of a route file. */
+export interface RouteConfig {
+  /** Largest body in bytes; default: the app's. */
+  bodyLimit?: number
+  /** Milliseconds until an unanswered request gets 503; 0 turns the limit off; default: the app's. */
+  timeout?: number
+  bodyParser?: BodyParserMode
+}
+
+/** `export const middleware` of a route file: for all methods, or by method. HEAD follows GET unless exported itself. */
+export type RouteMiddleware = readonly Middleware[] | Readonly<Partial<Record<RouteMethod, readonly Middleware[]>>>
+
+/** A loaded and checked route file. */
+export interface RouteModule {
+  handlers: Readonly<Partial<Record<RouteMethod, Handler>>>
+  middleware: RouteMiddleware
+  config: Readonly<RouteConfig>
+}
