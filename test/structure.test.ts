@@ -1,0 +1,237 @@
+// ci: once (reads source files; no other Node version could answer differently)
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+import {
+  at,
+  fileLines,
+  functionsOf,
+  type Import,
+  linesOf,
+  nameOf,
+  nodesOf,
+  ownImports,
+  root,
+  sourceFiles
+} from './support/source-tree.js'
+
+/** From the bottom up: a folder imports from folders of earlier lines; folders of one line do not know each other. */
+const LAYERS = [
+  ['contract'],
+  ['errors'],
+  ['discovery'],
+  ['middleware'],
+  ['compat'],
+  ['dispatch'],
+  ['http', 'auth'],
+  ['plugins'],
+  ['app']
+]
+const ENTRIES = ['lib/index.ts', 'lib/graphql.ts', 'lib/auth.ts', 'lib/http.ts', 'lib/express.ts']
+
+/** Nothing is known about a folder by these names. */
+const EMPTY_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'shared', 'types'])
+const DIRECTORY_READERS = new Set(['readdir', 'readdirSync', 'opendir', 'opendirSync', 'glob', 'globSync'])
+
+const MAX_FILE_LINES = 300
+const MAX_FUNCTION_LINES = 60
+const MAX_PARAMETERS = 4
+
+function rankOf(path: string): number {
+  return LAYERS.findIndex((folders) => folders.includes(folderOf(path)))
+}
+
+function folderOf(path: string): string {
+  return path.split('/').length > 2 ? (path.split('/')[1] ?? '') : ''
+}
+
+function layerProblem({ where, from, to }: Import): string | undefined {
+  if (ENTRIES.includes(to)) return `${where} imports the entry ${to}: entries are for users only`
+  if (ENTRIES.includes(from) || folderOf(from) === folderOf(to)) return undefined
+  if (rankOf(to) < rankOf(from) && rankOf(to) !== -1) return undefined
+  return `${where} imports ${to}: '${folderOf(from)}' may only import folders below it`
+}
+
+/** Every cycle met on a walk through all imports, as `a -> b -> a`. */
+function cyclesIn(imports: readonly Import[]): string[] {
+  const finished = new Set<string>()
+  const cycles: string[] = []
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      return
+    }
+    if (finished.has(file)) return
+    for (const next of imports) if (next.from === file) walk(next.to, [...path, file])
+    finished.add(file)
+  }
+  for (const { from } of imports) walk(from, [])
+  return cycles
+}
+
+/** `flag: boolean`, `flag?: boolean`, `flag = false`: at the call nobody can read what `true` means. */
+function isBooleanParameter(parameter: ts.ParameterDeclaration): boolean {
+  if (ts.isSetAccessor(parameter.parent)) return false
+  const initializer = parameter.initializer?.kind
+  if (initializer === ts.SyntaxKind.TrueKeyword || initializer === ts.SyntaxKind.FalseKeyword) return true
+  const type = parameter.type
+  if (type === undefined) return false
+  const kinds = ts.isUnionTypeNode(type) ? type.types.map((part) => part.kind) : [type.kind]
+  const flags = new Set([ts.SyntaxKind.BooleanKeyword, ts.SyntaxKind.UndefinedKeyword])
+  return kinds.includes(ts.SyntaxKind.BooleanKeyword) && kinds.every((kind) => flags.has(kind))
+}
+
+function isIdentifierIn(names: ReadonlySet<string>): (node: ts.Node) => boolean {
+  return (node) => (ts.isIdentifier(node) || ts.isStringLiteralLike(node)) && names.has(node.text)
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}
+
+const lib = sourceFiles('lib')
+const example = sourceFiles('routes-example')
+
+interface Rule {
+  rule: string
+  /** The files it is about; default: all of lib. */
+  files?: readonly ts.SourceFile[]
+  /** Lines to print, each naming a file. */
+  problems: (file: ts.SourceFile) => readonly string[]
+}
+
+const RULES: Rule[] = [
+  {
+    rule: 'a folder imports only from folders below it, and nobody imports an entry',
+    problems: (file) => ownImports(file).flatMap((found) => layerProblem(found) ?? [])
+  },
+  {
+    rule: 'every folder of lib has its place in the layers',
+    problems: (file) =>
+      ENTRIES.includes(file.fileName) || rankOf(file.fileName) !== -1 ? [] : [`${file.fileName}: in no layer`]
+  },
+  {
+    rule: 'entries hold imports and explicit exports, nothing else',
+    files: lib.filter((file) => ENTRIES.includes(file.fileName)),
+    problems: (file) =>
+      file.statements
+        .filter(
+          (line) => !ts.isImportDeclaration(line) && !ts.isExportDeclaration(line) && !ts.isExportAssignment(line)
+        )
+        .map((line) => `${at(line)}: code in an entry`)
+  },
+  {
+    rule: `a file has at most ${MAX_FILE_LINES} lines`,
+    files: [...lib, ...example],
+    problems: (file) =>
+      fileLines(file) > MAX_FILE_LINES ? [`${file.fileName}:${MAX_FILE_LINES + 1}: ${fileLines(file)} lines`] : []
+  },
+  {
+    rule: `a function has at most ${MAX_FUNCTION_LINES} lines`,
+    files: [...lib, ...example],
+    problems: (file) =>
+      functionsOf(file)
+        .filter((node) => linesOf(node) > MAX_FUNCTION_LINES)
+        .map((node) => `${at(node)}: ${nameOf(node)} has ${linesOf(node)} lines`)
+  },
+  {
+    rule: `a function has at most ${MAX_PARAMETERS} parameters`,
+    files: [...lib, ...example],
+    problems: (file) =>
+      functionsOf(file)
+        .filter((node) => node.parameters.filter(({ name }) => name.getText() !== 'this').length > MAX_PARAMETERS)
+        .map((node) => `${at(node)}: ${nameOf(node)} has ${node.parameters.length} parameters`)
+  },
+  {
+    rule: 'no function takes a boolean by position',
+    files: [...lib, ...example],
+    problems: (file) =>
+      functionsOf(file)
+        .flatMap((node) => [...node.parameters])
+        .filter(isBooleanParameter)
+        .map((parameter) => `${at(parameter)}: ${parameter.getText()}: use an option by name, or two functions`)
+  },
+  {
+    rule: 'only lib/contract/mode.ts reads NODE_ENV',
+    files: lib.filter((file) => file.fileName !== 'lib/contract/mode.ts'),
+    problems: (file) =>
+      nodesOf(file)
+        .filter(isIdentifierIn(new Set(['NODE_ENV'])))
+        .map((node) => `${at(node)}: take the mode as a value`)
+  },
+  {
+    rule: 'only lib/discovery/scan.ts reads directories',
+    files: lib.filter((file) => file.fileName !== 'lib/discovery/scan.ts'),
+    problems: (file) =>
+      nodesOf(file)
+        .filter(isIdentifierIn(DIRECTORY_READERS))
+        .map((node) => `${at(node)}: ${node.getText()}`)
+  },
+  {
+    rule: 'no cast goes through unknown',
+    files: [...lib, ...example],
+    problems: (file) =>
+      nodesOf(file)
+        .filter((node) => ts.isAsExpression(node) && ts.isAsExpression(node.expression))
+        .map((node) => `${at(node)}: ${node.getText()}`)
+  },
+  {
+    rule: 'names are exported one by one, never with a star',
+    problems: (file) =>
+      file.statements
+        .filter(
+          (line) => ts.isExportDeclaration(line) && (!line.exportClause || ts.isNamespaceExport(line.exportClause))
+        )
+        .map((line) => `${at(line)}: ${line.getText()}`)
+  },
+  {
+    rule: 'files have names of their own, in kebab-case, and no folder has an index file',
+    problems: (file) => {
+      const name = posix.basename(file.fileName).replace(/\.[mc]?tsx?$/, '')
+      const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)
+      const index = name === 'index' && !ENTRIES.includes(file.fileName)
+      return kebab && !index && !EMPTY_NAMES.has(name) ? [] : [`${file.fileName}: rename it`]
+    }
+  },
+  {
+    rule: 'a switched-off check says why',
+    files: [...lib, ...example],
+    problems: (file) =>
+      file.text
+        .split('\n')
+        .flatMap((line, index) =>
+          /(oxlint|eslint)-disable(?!.* -- \w)|@ts-(ignore|nocheck)|@ts-expect-error\s*$/.test(line)
+            ? [`${file.fileName}:${index + 1}: ${line.trim()}`]
+            : []
+        )
+  }
+]
+
+for (const { rule, files = lib, problems } of RULES) {
+  t.test(rule, async (t) => t.strictSame(files.flatMap(problems), []))
+}
+
+t.test('no two files of lib import each other, directly or in a circle', async (t) => {
+  t.strictSame(cyclesIn(lib.flatMap(ownImports)), [])
+})
+
+t.test('CONTRIBUTING lists the layers as they are', async (t) => {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+  const listed = text.match(/^- `lib\/[a-z]+\/`.*$/gm)?.map((line) => line.match(/`lib\/([a-z]+)\/`/g) ?? [])
+  const folders = listed?.map((line) => line.map((folder) => folder.slice(5, -2)))
+  t.strictSame(folders, LAYERS)
+})
+
+t.test('the repository stays small enough to look at', async (t) => {
+  const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n')
+  const isIgnored = (name: string): boolean => ignored.includes(`${name}/`) || /\.(tgz|log)$/.test(name)
+  const entries = readdirSync(root).filter((name) => !name.startsWith('.') && !isIgnored(name))
+  t.ok(entries.length <= 16, `at most 16 visible entries at the root: ${entries.join(' ')}`)
+
+  const tests = readdirSync(join(root, 'test')).filter((name) => name.endsWith('.test.ts'))
+  t.ok(tests.length <= 30, `at most 30 test files (about half a second each): ${tests.join(' ')}`)
+})
+
+t.comment(`median file of lib: ${median(lib.map(fileLines))} lines`)
+t.comment(`median function of lib: ${median(lib.flatMap(functionsOf).map(linesOf))} lines`)

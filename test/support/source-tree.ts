@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+/** The repository. */
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export type FunctionNode = ts.FunctionLikeDeclaration & { body: ts.Node }
+
+/** The parsed TypeScript files below a folder of the repository, named by their path from its root. */
+export function sourceFiles(folder: string): ts.SourceFile[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.[mc]?tsx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .filter((path) => !path.includes('node_modules/'))
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((path) => ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true))
+}
+
+/** Every node of a file, outermost first. */
+export function nodesOf(file: ts.SourceFile): ts.Node[] {
+  const nodes: ts.Node[] = []
+  const visit = (node: ts.Node): void => {
+    nodes.push(node)
+    node.forEachChild(visit)
+  }
+  visit(file)
+  return nodes
+}
+
+/** `lib/x.ts:12` */
+export function at(node: ts.Node): string {
+  const file = node.getSourceFile()
+  return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`
+}
+
+export function linesOf(node: ts.Node): number {
+  const file = node.getSourceFile()
+  const first = file.getLineAndCharacterOfPosition(node.getStart()).line
+  return file.getLineAndCharacterOfPosition(node.getEnd()).line - first + 1
+}
+
+export function fileLines(file: ts.SourceFile): number {
+  return file.text.trimEnd().split('\n').length
+}
+
+/** Everything in a file that has parameters and a body: functions, methods, accessors, arrows. */
+export function functionsOf(file: ts.SourceFile): FunctionNode[] {
+  return nodesOf(file).filter(
+    (node): node is FunctionNode => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined
+  )
+}
+
+export function nameOf(node: FunctionNode): string {
+  if (node.name !== undefined) return node.name.getText()
+  return ts.isVariableDeclaration(node.parent) ? node.parent.name.getText() : 'a function'
+}
+
+function moduleSpecifier(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) return node.arguments[0]
+  return undefined
+}
+
+export interface Import {
+  /** `lib/x.ts:12` */
+  where: string
+  from: string
+  to: string
+}
+
+/** Imports of files of this package, types included; `to` is the source file meant. */
+export function ownImports(file: ts.SourceFile): Import[] {
+  return nodesOf(file).flatMap((node) => {
+    const specifier = moduleSpecifier(node)
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return []
+    if (!specifier.text.startsWith('.')) return []
+    const to = posix.join(dirname(file.fileName), specifier.text).replace(/\.([mc]?)js$/, '.$1ts')
+    return [{ where: at(node), from: file.fileName, to }]
+  })
+}
