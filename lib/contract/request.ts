@@ -46,6 +46,10 @@ export interface RequestMembers {
   cspNonce: string | undefined
   file: any
   files: any
+  /** What `validate` let through; `ValidatedRequest` gives it its type. */
+  validatedData?: unknown
+  /** The version of the interface the client asked for; set by `apiVersion`. */
+  apiVersion?: string
   /** Fastify's `request.id`: unique per request, never read from the wire unless `requestIdHeader` is set. */
   readonly requestId: string
   /** Aborted when the client leaves or the handler timeout passes. Created on first use. */

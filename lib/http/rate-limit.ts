@@ -1,0 +1,54 @@
+import { RateLimiterRes } from 'rate-limiter-flexible'
+import type { Middleware } from '../contract/middleware.js'
+import type { Request } from '../contract/request.js'
+import type { Response } from '../contract/response.js'
+import { createAttemptCounter, type RedisClient } from './attempt-counter.js'
+import { clientRouteKey } from './client-key.js'
+
+export interface RateLimitOptions {
+  /** Attempts a client has per window. Default 5. */
+  attempts?: number
+  /** Length of the window in milliseconds, counted from the first attempt; rounded up to seconds. Default 900 000. */
+  windowMs?: number
+  /** A connected client of the `redis` package: processes share their counts. Default: counts in this process. */
+  redis?: RedisClient
+  /** Who is counted. Default: the client's address (IPv6 by /64) and the route pattern. */
+  keyFor?: (request: Request) => string
+  /** Start of the keys in Redis. Default `twinroute:attempts`. */
+  keyPrefix?: string
+  /** Clients counted in this process at most; beyond that the oldest window is forgotten. Default 100 000. */
+  maxKeys?: number
+  /** Default "Too many attempts, please try again later". */
+  message?: string
+}
+
+/**
+ * Middleware that lets a client through `attempts` times per window and then answers 429 `TOO_MANY_ATTEMPTS` in the flat
+ * error shape, with `Retry-After` in seconds. Every request counts, whatever its method. While Redis is down or slow the
+ * count goes on in this process.
+ *
+ * @throws RangeError for attempts below 1 or a window below one second
+ */
+export function rateLimit(options: RateLimitOptions = {}): Middleware {
+  const { attempts = 5, windowMs = 900_000, keyFor = clientRouteKey } = options
+  const { redis, keyPrefix = 'twinroute:attempts', maxKeys = 100_000 } = options
+  const { message = 'Too many attempts, please try again later' } = options
+  if (!Number.isInteger(attempts) || attempts < 1) throw new RangeError(`rateLimit: attempts is ${attempts}`)
+  if (!Number.isFinite(windowMs) || windowMs < 1000) throw new RangeError(`rateLimit: windowMs is ${windowMs}`)
+  const counter = createAttemptCounter({ attempts, windowMs, redis, keyPrefix, maxKeys })
+  return async function countAttempt(request, response, next) {
+    try {
+      await counter.consume(keyFor(request))
+    } catch (refusal) {
+      if (refusal instanceof RateLimiterRes) refuse(response, refusal, message)
+      else next(refusal)
+      return
+    }
+    next()
+  }
+}
+
+function refuse(response: Response, { msBeforeNext }: RateLimiterRes, message: string): void {
+  response.setHeader('Retry-After', Math.max(1, Math.ceil(msBeforeNext / 1000)))
+  response.status(429).json({ error: 'TOO_MANY_ATTEMPTS', message })
+}
