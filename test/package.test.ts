@@ -1,0 +1,147 @@
+// ci: once (what is packed does not depend on the Node version that packs it)
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import t from 'tap'
+import { root, sourceFiles } from './support/source-tree.js'
+
+const run = promisify(execFile)
+const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+const packed = await mkdtemp(join(tmpdir(), 'twinroute-pack-'))
+t.teardown(() => rm(packed, { recursive: true }))
+
+// Scripts stay out: `prepack` empties the dist/ that other tests are reading.
+const pack = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', packed], { cwd: root })
+const [tarball] = JSON.parse(pack.stdout)
+const files: string[] = tarball.files.map(({ path }: { path: string }) => path)
+
+/** Every name of an entry that is there at run time; types are tested in test/types. */
+const PUBLIC_NAMES = {
+  twinroute: [
+    'ApiError',
+    'BootError',
+    'ConflictError',
+    'NotFoundError',
+    'ValidationError',
+    'createApp',
+    'createMiddleware',
+    'describeRoutes',
+    'errorHandler',
+    'fileRoutes'
+  ],
+  'twinroute/graphql': ['basicContext', 'batch', 'bearerContext', 'createResultCache', 'graphqlRoutes'],
+  'twinroute/auth': ['authenticate', 'createPasswordHasher', 'createTokenService', 'requireRole'],
+  'twinroute/http': ['apiVersion', 'envelope', 'pagination', 'rateLimit', 'validate'],
+  'twinroute/express': ['default']
+}
+
+/** Only their own entries may load these: an application without them does not pay for them. */
+const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', '@fastify/session']
+
+/** URLs of all files that a fresh process loads for one import, whether by `import` or by `require`. */
+async function filesLoadedBy(specifier: string): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'twinroute-graph-'))
+  try {
+    // Node's own coverage lists every script that was compiled, of both module systems.
+    const env = { ...process.env, NODE_V8_COVERAGE: folder }
+    await run(process.execPath, ['--input-type=module', '--eval', `await import('${specifier}')`], { cwd: root, env })
+    const reports = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
+    return reports.flatMap((report) => JSON.parse(report).result.map(({ url }: { url: string }) => url))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+for (const [specifier, names] of Object.entries(PUBLIC_NAMES)) {
+  t.test(`${specifier} exports its names and no others`, async (t) => {
+    t.strictSame(Object.keys(await import(specifier)).toSorted(), names)
+  })
+}
+
+t.test('every entry of package.json is one of these', async (t) => {
+  const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
+  t.strictSame(
+    entries.map((entry) => entry.replace('.', 'twinroute')),
+    Object.keys(PUBLIC_NAMES)
+  )
+})
+
+t.test('the main entry loads nothing that only other entries need', async (t) => {
+  const loaded = await filesLoadedBy('twinroute')
+  t.ok(loaded.includes(pathToFileURL(join(root, 'dist/index.js')).href), 'the list is of this package')
+  const packages = new Set(loaded.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []))
+  t.ok(packages.has('fastify'), 'the list holds packages')
+  t.strictSame(
+    NOT_IN_MAIN.filter((name) => packages.has(name)),
+    []
+  )
+})
+
+t.test('the package holds what users need', async (t) => {
+  for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) t.ok(files.includes(file), file)
+  for (const { fileName } of sourceFiles('lib')) {
+    const compiled = fileName.replace('lib/', 'dist/').replace(/ts$/, '')
+    t.ok(files.includes(`${compiled}js`), `${compiled}js`)
+    t.ok(files.includes(`${compiled}d.ts`), `${compiled}d.ts`)
+  }
+})
+
+t.test('the package holds nothing else', async (t) => {
+  const sources = new Set(
+    sourceFiles('lib').map(({ fileName }) => fileName.replace('lib/', 'dist/').replace(/ts$/, ''))
+  )
+  const compiled = files.filter((file) => /^dist\/.*\.(js|js\.map|d\.ts)$/.test(file))
+  const strangers = compiled.filter((file) => !sources.has(file.replace(/(js|js\.map|d\.ts)$/, '')))
+  t.strictSame(strangers, [], 'dist/ holds only what lib/ makes: npm run clean && npm run build')
+  t.strictSame(files.filter((file) => !file.startsWith('dist/')).toSorted(), [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json'
+  ])
+})
+
+t.test('publint finds nothing', async (t) => {
+  const { messages, pkg } = await publint({ strict: true, pack: { tarball: await readTarball() } })
+  t.strictSame(
+    messages.map((message) => formatMessage(message, pkg)),
+    []
+  )
+})
+
+t.test('types resolve for every way an ESM program imports', async (t) => {
+  const attw = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')
+  const cli = join(attw, '../dist/index.js')
+  const result = await run(process.execPath, [cli, join(packed, tarball.filename), '--profile', 'esm-only']).catch(
+    (error: unknown) => error as { stdout: string; code?: number }
+  )
+  t.notOk('code' in result, 'attw --profile esm-only', { found: result.stdout })
+})
+
+t.test('runtime packages are ranges, tools are exact, and there are few', async (t) => {
+  for (const [name, range] of Object.entries<string>(manifest.dependencies)) t.match(range, /^\^\d/, name)
+  for (const [name, version] of Object.entries<string>(manifest.devDependencies)) {
+    t.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name)
+  }
+  t.ok(Object.keys(manifest.devDependencies).length <= 25, 'at most 25 direct tools')
+})
+
+t.test('the lock file names no registry', async (t) => {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const named = Object.entries<any>(lock.packages).filter(([, entry]) => entry.resolved !== undefined && !entry.link)
+  t.strictSame(
+    named.map(([path]) => path),
+    []
+  )
+})
+
+async function readTarball(): Promise<ArrayBuffer> {
+  const bytes = await readFile(join(packed, tarball.filename))
+  return new Uint8Array(bytes).buffer
+}
