@@ -1,0 +1,83 @@
+import type { Middleware } from '../contract/middleware.js'
+import type { Identity } from './access-token.js'
+import { bearerToken } from './bearer.js'
+import { refuse, type Refusal } from './refuse.js'
+import { TokenError } from './token-error.js'
+
+/** Checks access tokens: a token service, or any function of that shape. Throws a TokenError for a token it refuses. */
+export interface AccessVerifier {
+  verifyAccess(token: string): Identity | Promise<Identity>
+}
+
+export interface FlatAuthentication {
+  form: 'flat'
+  tokens: AccessVerifier
+  /** Hears why a request was answered with 500 `AUTH_ERROR`. Default: `process.emitWarning`. */
+  onError?: (error: unknown) => void
+}
+
+export interface NestedAuthentication<User> {
+  form: 'nested'
+  tokens: AccessVerifier
+  /** The user's record; null or undefined when the user no longer exists. A failure goes to `next`. */
+  findUser: (userId: string) => User | null | undefined | Promise<User | null | undefined>
+}
+
+const NO_TOKEN: Refusal = { status: 401, code: 'NO_TOKEN', message: 'No token provided' }
+const AUTH_ERROR: Refusal = { status: 500, code: 'AUTH_ERROR', message: 'Authentication failed' }
+const UNAUTHORIZED: Refusal = { status: 401, code: 'UNAUTHORIZED', message: 'Authentication required' }
+const INVALID_TOKEN: Refusal = { status: 401, code: 'INVALID_TOKEN', message: 'Invalid or expired token' }
+
+/**
+ * Middleware that accepts `Authorization: Bearer <access token>` and nothing else.
+ *
+ * Flat form: sets `request.user` to `{ userId, role }`; answers 401 `NO_TOKEN`, `TOKEN_EXPIRED` or `INVALID_TOKEN`, and
+ * 500 `AUTH_ERROR` when checking fails. Nested form: sets `request.user` to the user's record; answers 401 `UNAUTHORIZED`
+ * without a token and `INVALID_TOKEN` for one that is bad, expired or of a user who is gone.
+ */
+export function authenticate<User>(options: FlatAuthentication | NestedAuthentication<User>): Middleware {
+  return options.form === 'flat' ? authenticateFlat(options) : authenticateNested(options)
+}
+
+function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middleware {
+  return async function checkToken(request, response, next) {
+    const token = bearerToken(request)
+    if (token === undefined) return refuse(request, response, 'flat', NO_TOKEN)
+    try {
+      const { userId, role } = await tokens.verifyAccess(token)
+      request.user = { userId, role }
+    } catch (error) {
+      if (!(error instanceof TokenError)) onError(error)
+      return refuse(request, response, 'flat', flatRefusal(error))
+    }
+    next()
+  }
+}
+
+function flatRefusal(error: unknown): Refusal {
+  if (!(error instanceof TokenError)) return AUTH_ERROR
+  return { status: 401, code: error.code, message: error.message }
+}
+
+function authenticateNested<User>({ tokens, findUser }: NestedAuthentication<User>): Middleware {
+  return async function loadUser(request, response, next) {
+    const token = bearerToken(request)
+    if (token === undefined) return refuse(request, response, 'nested', UNAUTHORIZED)
+    let user: User | null | undefined
+    try {
+      const { userId } = await tokens.verifyAccess(token)
+      user = await findUser(userId)
+    } catch (error) {
+      if (error instanceof TokenError) refuse(request, response, 'nested', INVALID_TOKEN)
+      else next(error)
+      return
+    }
+    if (user == null) return refuse(request, response, 'nested', INVALID_TOKEN)
+    request.user = user
+    next()
+  }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error))
+}

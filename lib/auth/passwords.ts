@@ -1,0 +1,73 @@
+import { ValidationError } from '../errors/api-error.js'
+import { HashPool } from './hash-pool.js'
+
+export interface PasswordHasherOptions {
+  /** bcrypt cost from 4 to 31. Default 10. */
+  cost?: number
+  /** Worker threads. Default: one less than the cores. */
+  threads?: number
+  /** Hashes that may wait for a thread; beyond that 503. Default 256. */
+  maxWaiting?: number
+}
+
+/**
+ * Hashes and checks passwords with bcrypt in worker threads. Both methods reject with 400 `VALIDATION_ERROR` for a
+ * password of more than 72 bytes or with a NUL character, and with 503 `SERVICE_UNAVAILABLE` (`Retry-After`) when too
+ * many are waiting.
+ */
+export interface PasswordHasher {
+  hash(password: string): Promise<string>
+  /**
+   * Whether the password belongs to the hash. Without a hash (no such user) it is false after the same work, so that the
+   * time of an answer does not tell who has an account.
+   */
+  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  /** Stops the threads. */
+  close(): Promise<void>
+  /** Hashes computed so far, for metrics. */
+  readonly completed: number
+  /** Hashes waiting for a thread. */
+  readonly waiting: number
+}
+
+/** bcrypt reads no further. */
+const MAX_PASSWORD_BYTES = 72
+const BCRYPT_HASH = /^\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}$/
+
+/** @throws RangeError for a cost that bcrypt does not have */
+export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
+  const { cost = 10, threads, maxWaiting = 256 } = options
+  if (!Number.isInteger(cost) || cost < 4 || cost > 31) throw new RangeError(`bcrypt has no cost ${cost}`)
+  const pool = new HashPool({ threads, maxWaiting })
+  const nobodysHash = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
+  return {
+    async hash(password) {
+      checkPassword(password)
+      return pool.run<string>('hash', { password, cost })
+    },
+    async verify(password, hash) {
+      checkPassword(password)
+      const known = typeof hash === 'string' && BCRYPT_HASH.test(hash)
+      const equal = await pool.run<boolean>('compare', { password, hash: known ? hash : nobodysHash })
+      return known && equal
+    },
+    close: () => pool.close(),
+    get completed() {
+      return pool.completed
+    },
+    get waiting() {
+      return pool.waiting
+    }
+  }
+}
+
+function checkPassword(password: unknown): void {
+  if (typeof password !== 'string') throw passwordError('must be a string')
+  if (password.includes('\0')) throw passwordError('must not contain a NUL character')
+  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
+    throw passwordError(`must be at most ${MAX_PASSWORD_BYTES} bytes`)
+}
+
+function passwordError(message: string): ValidationError {
+  return new ValidationError(`Password ${message}`, [{ field: 'password', message }])
+}

@@ -1,0 +1,32 @@
+import type { Middleware } from '../contract/middleware.js'
+import { refuse, type ErrorForm, type Refusal } from './refuse.js'
+
+export interface RequireRoleOptions {
+  /** Shape of the errors; take the form of the {@link authenticate} that runs before. */
+  form: ErrorForm
+}
+
+const NOT_AUTHENTICATED: Record<ErrorForm, Refusal> = {
+  flat: { status: 401, code: 'AUTHENTICATION_REQUIRED', message: 'Authentication required' },
+  nested: { status: 401, code: 'UNAUTHORIZED', message: 'Authentication required' }
+}
+const NOT_ALLOWED: Record<ErrorForm, Refusal> = {
+  flat: { status: 403, code: 'INSUFFICIENT_PERMISSIONS', message: 'Insufficient permissions' },
+  nested: { status: 403, code: 'FORBIDDEN', message: 'Insufficient permissions' }
+}
+
+/**
+ * Middleware that lets pass users whose `role` is exactly one of `roles`. Runs after {@link authenticate}: without
+ * `request.user` it answers 401, for another role 403.
+ *
+ * @throws TypeError when `roles` is not a list of names: a single string would match by substring
+ */
+export function requireRole(roles: readonly string[], { form }: RequireRoleOptions): Middleware {
+  if (!Array.isArray(roles) || roles.length === 0) throw new TypeError('requireRole takes a list of at least one role')
+  const allowed: ReadonlySet<unknown> = new Set(roles)
+  return function checkRole(request, response, next) {
+    if (request.user == null) refuse(request, response, form, NOT_AUTHENTICATED[form])
+    else if (allowed.has(request.user.role)) next()
+    else refuse(request, response, form, NOT_ALLOWED[form])
+  }
+}

@@ -1,0 +1,96 @@
+import { isProduction, resolveMode, type Mode } from '../contract/mode.js'
+import { accessIdentity, signToken, verifyToken, type Identity } from './access-token.js'
+import type { RefreshTokenStore } from './refresh-store.js'
+import { loadTokenKeys, type SecretOptions } from './secrets.js'
+import { TokenError } from './token-error.js'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+export interface TokenServiceOptions extends SecretOptions {
+  /** Default: `NODE_ENV`, then `development`. */
+  mode?: Mode
+  /** Seconds an access token is valid. Default 900 (15 minutes). */
+  accessLifetime?: number
+  /** Seconds a refresh token is valid. Default 604 800 (7 days). */
+  refreshLifetime?: number
+  /** Where refresh tokens are kept. Without one the service issues and checks access tokens only. */
+  store?: RefreshTokenStore
+}
+
+/** Issues and checks tokens: JWTs signed with HS256. */
+export interface TokenService {
+  /** Seconds an access token issued at login should be valid: 3600, in production 900. */
+  readonly loginLifetime: number
+  /** An access token with the claims `userId`, `role` and `type: 'access'`. `lifetime` in seconds. */
+  generateAccessToken(identity: Identity, options?: { lifetime?: number }): string
+  /** A refresh token with the claims `userId` and `type: 'refresh'`, stored as the user's only one. */
+  generateRefreshToken(userId: string): Promise<string>
+  /**
+   * A new access token for the bearer of a valid refresh token that equals the stored one.
+   * Rejects with 401 "Invalid refresh token" for any failure; `cause` has the reason.
+   */
+  refresh(token: string): Promise<string>
+  /** Clears the user's refresh token. */
+  revoke(userId: string): Promise<void>
+  /** Whom an access token speaks for. Throws a {@link TokenError}: `TOKEN_EXPIRED` or `INVALID_TOKEN`. */
+  verifyAccess(token: string): Identity
+}
+
+/**
+ * A token service. Make one at boot: its keys are prepared once.
+ *
+ * @throws Error with code `TOKEN_SECRET_MISSING` in production without secrets
+ */
+export function createTokenService(options: TokenServiceOptions = {}): TokenService {
+  const { accessLifetime = 15 * MINUTE, refreshLifetime = 7 * DAY } = options
+  const mode = resolveMode(options.mode)
+  const keys = loadTokenKeys(options, mode)
+
+  function generateAccessToken({ userId, role }: Identity, { lifetime = accessLifetime } = {}): string {
+    return signToken({ userId, role, type: 'access' }, keys.access, lifetime)
+  }
+
+  return {
+    loginLifetime: isProduction(mode) ? 15 * MINUTE : HOUR,
+    generateAccessToken,
+    async generateRefreshToken(userId) {
+      const store = requireStore(options)
+      const token = signToken({ userId, type: 'refresh' }, keys.refresh, refreshLifetime)
+      await store.save(userId, token)
+      return token
+    },
+    async refresh(token) {
+      const store = requireStore(options)
+      try {
+        return generateAccessToken(await refreshIdentity(verifyToken(token, keys.refresh), token, store))
+      } catch (cause) {
+        throw new TokenError('INVALID_TOKEN', 'Invalid refresh token', cause)
+      }
+    },
+    async revoke(userId) {
+      await requireStore(options).clear(userId)
+    },
+    verifyAccess(token) {
+      return accessIdentity(verifyToken(token, keys.access))
+    }
+  }
+}
+
+async function refreshIdentity(
+  { userId, type }: Record<string, unknown>,
+  token: string,
+  store: RefreshTokenStore
+): Promise<Identity> {
+  if (type !== 'refresh' || typeof userId !== 'string') throw new Error('not a refresh token')
+  const record = await store.read(userId)
+  // a plain comparison: who presents a well-signed token knows all of it already
+  if (record?.refreshToken !== token) throw new Error('not the stored token')
+  return { userId, role: record.role }
+}
+
+function requireStore({ store }: TokenServiceOptions): RefreshTokenStore {
+  if (store === undefined) throw new TypeError('createTokenService was given no store for refresh tokens')
+  return store
+}
