@@ -1,0 +1,131 @@
+// ci: once (compiles and starts every program of the pages; their subject has tests of its own)
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, posix } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import ts from 'typescript'
+import { anchorsOf, type Block, type Page, readPages } from './support/pages.js'
+import { root } from './support/source-tree.js'
+
+const run = promisify(execFile)
+const preload = pathToFileURL(join(root, 'test/support/free-port.mjs')).href
+
+// Below the repository, so that the pages' imports find this package by its name, and its packages.
+const workshop = join(root, '.test/pages')
+
+const pages = readPages()
+
+/** A block with the file that it becomes, from the workshop's `src/` on. */
+interface Sheet extends Block {
+  file: string
+}
+
+function sheetsOf(page: Page): Sheet[] {
+  return page.blocks
+    .filter(({ marks }) => marks.some((mark) => mark === 'run' || mark === 'check' || mark.startsWith('file=')))
+    .map((block) => {
+      const named = block.marks.find((mark) => mark.startsWith('file='))?.slice('file='.length)
+      const file = named ?? `block-${block.line}.${block.language}`
+      return { ...block, file: posix.join(page.path.replaceAll(/[/.]/g, '-'), file) }
+    })
+}
+
+async function write(folder: string, sheets: readonly Sheet[]): Promise<void> {
+  for (const { file, text } of sheets) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
+  }
+}
+
+/** Compiles as the package itself is compiled; what is wrong is named by page and line. */
+function compile(sheets: readonly Sheet[]): string[] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+  const program = ts.createProgram(
+    sheets.map(({ file }) => join(workshop, 'src', file)),
+    { ...options, rootDir: join(workshop, 'src'), outDir: join(workshop, 'out'), allowJs: true, declaration: false }
+  )
+  program.emit()
+  return ts.getPreEmitDiagnostics(program).map((found) => {
+    const text = ts.flattenDiagnosticMessageText(found.messageText, ' ')
+    const sheet = sheets.find(({ file }) => found.file?.fileName.endsWith(file))
+    if (sheet === undefined || found.file === undefined || found.start === undefined) return text
+    const { line } = found.file.getLineAndCharacterOfPosition(found.start)
+    return `${sheet.where.replace(/\d+$/, String(sheet.line + line))}: ${text}`
+  })
+}
+
+function isCode({ language }: Block): boolean {
+  return language === 'ts' || language === 'js'
+}
+
+t.teardown(() => rm(workshop, { recursive: true, force: true }))
+await rm(workshop, { recursive: true, force: true })
+
+const sheets = pages.flatMap(sheetsOf)
+await write(join(workshop, 'src'), sheets.filter(isCode))
+await write(
+  join(workshop, 'out'),
+  sheets.filter((sheet) => !isCode(sheet))
+)
+
+t.test('every fence says something this test knows', async (t) => {
+  const known = /^(run|check|output|file=[\w./[\]()-]+)$/
+  const blocks = pages.flatMap((page) => page.blocks)
+  t.strictSame(
+    blocks
+      .filter(({ marks }) => !marks.every((mark) => known.test(mark)))
+      .map(({ where, marks }) => ({ where, marks })),
+    []
+  )
+  t.strictSame(new Set(sheets.map(({ file }) => file)).size, sheets.length, 'no page writes one file twice')
+})
+
+t.test('code on the pages has no type errors', async (t) => {
+  t.strictSame(compile(sheets.filter(isCode)), [])
+})
+
+for (const page of pages) {
+  for (const sheet of sheetsOf(page).filter(({ marks }) => marks.includes('run'))) {
+    t.test(`the program at ${sheet.where} runs and prints what the page says`, async (t) => {
+      const program = join(workshop, 'out', sheet.file.replace(/ts$/, 'js'))
+      const cwd = join(workshop, 'out', sheet.file.split('/')[0] ?? '')
+      const { stdout } = await run(process.execPath, ['--import', preload, program], { cwd, timeout: 120_000 })
+      t.pass('it came to its end')
+      const next = page.blocks.find(({ line }) => line > sheet.line)
+      if (next?.marks.includes('output')) t.equal(stdout, next.text, next.where)
+    })
+  }
+}
+
+t.test('every relative link leads somewhere', async (t) => {
+  const broken = pages.flatMap((page) =>
+    [...page.prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]:\s*(\S+)/gm)]
+      .map(([, inline, reference]) => inline ?? reference ?? '')
+      .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(page, target))
+      .map((target) => `${page.path}: ${target}`)
+  )
+  t.strictSame(broken, [])
+})
+
+function leadsSomewhere(page: Page, target: string): boolean {
+  const [path = '', anchor] = target.split('#')
+  const file = path === '' ? page.path : posix.join(posix.dirname(page.path), path)
+  if (!existsSync(join(root, file))) return false
+  const there = pages.find((other) => other.path === file)
+  return anchor === undefined || there === undefined || anchorsOf(there).has(anchor)
+}
+
+t.test('every file of the repository that a page names is there', async (t) => {
+  // Decisions tell of their day and may name what is gone.
+  const named = /`((?:lib|test|docs|benchmarks|routes-example|\.ci)\/[a-z0-9_./[\]-]+)`/g
+  const missing = pages
+    .filter(({ path }) => !path.startsWith('docs/decisions/'))
+    .flatMap(({ path, prose }) => [...prose.matchAll(named)].map(([, file = '']) => [path, file] as const))
+    .filter(([, file]) => !existsSync(join(root, file)))
+    .map(([path, file]) => `${path}: ${file}`)
+  t.strictSame(missing, [])
+})

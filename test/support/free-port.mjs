@@ -1,0 +1,10 @@
+// Loaded before a program of a page: what it listens on takes any free port, and does not keep the process alive.
+import { Server } from 'node:net'
+
+const { listen } = Server.prototype
+
+Server.prototype.listen = function (where, ...rest) {
+  const freed = typeof where === 'object' && where !== null && 'port' in where ? { ...where, port: 0 } : where
+  listen.call(this, typeof freed === 'number' || typeof freed === 'string' ? 0 : freed, ...rest)
+  return this.unref()
+}
