@@ -1,7 +1,7 @@
 export { apiVersion } from './http/api-version.js'
 export type { VersionTransform } from './http/api-version.js'
 export type { RedisClient } from './http/attempt-counter.js'
-export { envelope, plainEnvelope } from './http/envelope.js'
+export { envelope } from './http/envelope.js'
 export type { Envelope, EnvelopeOptions, PlainEnvelope } from './http/envelope.js'
 export { pagination, paginationMeta } from './http/pagination.js'
 export type { Page, Pagination, PaginationOptions } from './http/pagination.js'

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import jwt from 'jsonwebtoken'
-import { TokenError } from './token-error.js'
+import { invalidToken, tokenExpired } from './token-error.js'
 
 /** Who a token speaks for; `request.user` of the flat form. */
 export interface Identity {
@@ -19,14 +19,14 @@ export function signToken(claims: object, key: KeyObject, lifetime: number): str
 /**
  * The claims of a token that is well signed, not expired and has an expiry.
  *
- * @throws TokenError
+ * @throws ApiError 401 `TOKEN_EXPIRED` or `INVALID_TOKEN`
  */
 export function verifyToken(token: string, key: KeyObject): Record<string, unknown> {
   let claims: string | jwt.JwtPayload
   try {
     claims = jwt.verify(token, key, { algorithms: [ALGORITHM] })
   } catch (cause) {
-    if (cause instanceof jwt.TokenExpiredError) throw new TokenError('TOKEN_EXPIRED', 'Token has expired', cause)
+    if (cause instanceof jwt.TokenExpiredError) throw tokenExpired(cause)
     // any error: a garbled payload fails as it is parsed, before its signature is looked at, with a SyntaxError
     throw invalidToken(cause)
   }
@@ -40,8 +40,4 @@ export function accessIdentity({ userId, role, type }: Record<string, unknown>):
   if (typeof userId !== 'string' || userId === '') throw invalidToken('no userId')
   if (typeof role !== 'string') throw invalidToken('no role')
   return { userId, role }
-}
-
-export function invalidToken(cause: unknown): TokenError {
-  return new TokenError('INVALID_TOKEN', 'Invalid token', cause)
 }

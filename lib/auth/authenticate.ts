@@ -2,9 +2,9 @@ import type { Middleware } from '../contract/middleware.js'
 import type { Identity } from './access-token.js'
 import { bearerToken } from './bearer.js'
 import { refuse, type Refusal } from './refuse.js'
-import { TokenError } from './token-error.js'
+import { isExpiry, isTokenError } from './token-error.js'
 
-/** Checks access tokens: a token service, or any function of that shape. Throws a TokenError for a token it refuses. */
+/** Checks access tokens: a token service, or any function of that shape. Throws an ApiError 401 for a token it refuses. */
 export interface AccessVerifier {
   verifyAccess(token: string): Identity | Promise<Identity>
 }
@@ -24,9 +24,10 @@ export interface NestedAuthentication<User> {
 }
 
 const NO_TOKEN: Refusal = { status: 401, code: 'NO_TOKEN', message: 'No token provided' }
+const TOKEN_EXPIRED: Refusal = { status: 401, code: 'TOKEN_EXPIRED', message: 'Token has expired' }
 const AUTH_ERROR: Refusal = { status: 500, code: 'AUTH_ERROR', message: 'Authentication failed' }
 const UNAUTHORIZED: Refusal = { status: 401, code: 'UNAUTHORIZED', message: 'Authentication required' }
-const INVALID_TOKEN: Refusal = { status: 401, code: 'INVALID_TOKEN', message: 'Invalid or expired token' }
+const INVALID_TOKEN: Refusal = { status: 401, code: 'INVALID_TOKEN', message: 'Invalid token' }
 
 /**
  * Middleware that accepts `Authorization: Bearer <access token>` and nothing else.
@@ -47,16 +48,12 @@ function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middl
       const { userId, role } = await tokens.verifyAccess(token)
       request.user = { userId, role }
     } catch (error) {
-      if (!(error instanceof TokenError)) onError(error)
-      return refuse(request, response, 'flat', flatRefusal(error))
+      if (isTokenError(error)) return refuse(request, response, 'flat', isExpiry(error) ? TOKEN_EXPIRED : INVALID_TOKEN)
+      onError(error)
+      return refuse(request, response, 'flat', AUTH_ERROR)
     }
     next()
   }
-}
-
-function flatRefusal(error: unknown): Refusal {
-  if (!(error instanceof TokenError)) return AUTH_ERROR
-  return { status: 401, code: error.code, message: error.message }
 }
 
 function authenticateNested<User>({ tokens, findUser }: NestedAuthentication<User>): Middleware {
@@ -68,7 +65,7 @@ function authenticateNested<User>({ tokens, findUser }: NestedAuthentication<Use
       const { userId } = await tokens.verifyAccess(token)
       user = await findUser(userId)
     } catch (error) {
-      if (error instanceof TokenError) refuse(request, response, 'nested', INVALID_TOKEN)
+      if (isTokenError(error)) refuse(request, response, 'nested', INVALID_TOKEN)
       else next(error)
       return
     }

@@ -1,11 +1,24 @@
 import { ApiError } from '../errors/api-error.js'
 
-export type TokenErrorCode = 'TOKEN_EXPIRED' | 'INVALID_TOKEN'
+/** 401: a token that was good once. */
+export function tokenExpired(cause: unknown): ApiError {
+  return tokenError('TOKEN_EXPIRED', 'Token has expired', cause)
+}
 
-/** 401: a token that cannot be accepted. What `verifyAccess` throws; any other error means that checking failed. */
-export class TokenError extends ApiError {
-  constructor(code: TokenErrorCode, message: string, cause?: unknown) {
-    super(401, code, message)
-    if (cause !== undefined) this.cause = cause
-  }
+/** 401: a token that cannot be accepted; `cause` says why, in logs only. */
+export function invalidToken(cause: unknown, message = 'Invalid token'): ApiError {
+  return tokenError('INVALID_TOKEN', message, cause)
+}
+
+/** The token was refused; any other error means that it could not be checked. */
+export function isTokenError(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.statusCode === 401
+}
+
+export function isExpiry(error: ApiError): boolean {
+  return error.code === 'TOKEN_EXPIRED'
+}
+
+function tokenError(code: string, message: string, cause: unknown): ApiError {
+  return Object.assign(new ApiError(401, code, message), { cause })
 }

@@ -2,7 +2,7 @@ import { isProduction, resolveMode, type Mode } from '../contract/mode.js'
 import { accessIdentity, signToken, verifyToken, type Identity } from './access-token.js'
 import type { RefreshTokenStore } from './refresh-store.js'
 import { loadTokenKeys, type SecretOptions } from './secrets.js'
-import { TokenError } from './token-error.js'
+import { invalidToken } from './token-error.js'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -34,7 +34,7 @@ export interface TokenService {
   refresh(token: string): Promise<string>
   /** Clears the user's refresh token. */
   revoke(userId: string): Promise<void>
-  /** Whom an access token speaks for. Throws a {@link TokenError}: `TOKEN_EXPIRED` or `INVALID_TOKEN`. */
+  /** Whom an access token speaks for. Throws an ApiError 401: `TOKEN_EXPIRED` or `INVALID_TOKEN`. */
   verifyAccess(token: string): Identity
 }
 
@@ -66,7 +66,7 @@ export function createTokenService(options: TokenServiceOptions = {}): TokenServ
       try {
         return generateAccessToken(await refreshIdentity(verifyToken(token, keys.refresh), token, store))
       } catch (cause) {
-        throw new TokenError('INVALID_TOKEN', 'Invalid refresh token', cause)
+        throw invalidToken(cause, 'Invalid refresh token')
       }
     },
     async revoke(userId) {

@@ -25,8 +25,7 @@ export interface PlainEnvelope<Data> {
   message?: string
 }
 
-/** Wraps `data` as `{ data, meta: { timestamp, requestId?, pagination? }, message? }`; what is not given is left out. */
-export function envelope<Data>(data: Data, options: EnvelopeOptions = {}): Envelope<Data> {
+function wrap<Data>(data: Data, options: EnvelopeOptions = {}): Envelope<Data> {
   const { request, pagination, message } = options
   const meta: Envelope<Data>['meta'] = { timestamp: new Date().toISOString() }
   if (request?.requestId !== undefined) meta.requestId = request.requestId
@@ -34,7 +33,13 @@ export function envelope<Data>(data: Data, options: EnvelopeOptions = {}): Envel
   return message === undefined ? { data, meta } : { data, meta, message }
 }
 
-/** `{ data, message? }`. */
-export function plainEnvelope<Data>(data: Data, message?: string): PlainEnvelope<Data> {
+function plain<Data>(data: Data, message?: string): PlainEnvelope<Data> {
   return message === undefined ? { data } : { data, message }
 }
+
+/**
+ * `envelope(data, { request, pagination, message })` wraps `data` as `{ data, meta, message? }`, where `meta` holds the
+ * time and, as given, the request's id and the pagination object; `envelope.plain(data, message)` is `{ data, message? }`.
+ * What is not given is left out.
+ */
+export const envelope = Object.assign(wrap, { plain })
