@@ -1,0 +1,5 @@
+import type { Request } from 'twinroute'
+
+export function GET(request: Request) {
+  return { message: 'Administration', user: request.user, timestamp: new Date().toISOString() }
+}

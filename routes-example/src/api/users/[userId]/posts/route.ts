@@ -1,0 +1,23 @@
+import type { Request } from 'twinroute'
+import { pagination, validate, type ValidatedRequest } from 'twinroute/http'
+import { createPost } from '../../../../posts/post-rules.js'
+
+const validatePost = validate(createPost)
+
+export const middleware = { POST: [validatePost] }
+
+export async function GET(request: Request) {
+  const { users, posts } = request.services
+  const { id } = await users.get(request.params.userId)
+  const { data } = await posts.list({ ...pagination(request.query), authorId: id })
+  return { data, meta: { userId: id } }
+}
+
+export async function POST(request: ValidatedRequest<typeof validatePost>) {
+  const post = await request.services.posts.create(request.params.userId, request.validatedData)
+  return {
+    status: 201,
+    headers: { Location: `/api/posts/${post.id}` },
+    body: { data: post, message: 'Post created' }
+  }
+}

@@ -1,0 +1,44 @@
+import type { Middleware } from 'twinroute'
+import { authenticate, requireRole, type TokenService } from 'twinroute/auth'
+import { rateLimit, type RedisClient } from 'twinroute/http'
+import type { UserService } from '../users/user-service.js'
+
+/** The middleware that depends on how the application is configured. */
+export interface Guards {
+  signedIn: Middleware
+  currentUser: Middleware
+  loginLimit: Middleware
+}
+
+export interface GuardParts {
+  tokens: TokenService
+  users: UserService
+  loginRateLimit: boolean
+  redis: RedisClient | undefined
+  onError: (error: unknown) => void
+}
+
+export function createGuards({ tokens, users, loginRateLimit, redis, onError }: GuardParts): Guards {
+  return {
+    signedIn: authenticate({ form: 'flat', tokens, onError }),
+    currentUser: authenticate({ form: 'nested', tokens, findUser: (userId) => users.find(userId) }),
+    loginLimit: loginRateLimit ? rateLimit(redis === undefined ? {} : { redis }) : (_request, _response, next) => next()
+  }
+}
+
+// Modules are loaded once, applications are made with different settings: these look theirs up in the request.
+
+/** Flat form: `request.user` is `{ userId, role }`, from the token alone. */
+export const signedIn: Middleware = (request, response, next) =>
+  request.services.guards.signedIn(request, response, next)
+
+/** Nested form: `request.user` is the user's record. */
+export const currentUser: Middleware = (request, response, next) =>
+  request.services.guards.currentUser(request, response, next)
+
+/** Five attempts per client in fifteen minutes, when `LOGIN_RATE_LIMIT=on`. */
+export const loginLimit: Middleware = (request, response, next) =>
+  request.services.guards.loginLimit(request, response, next)
+
+/** Runs after {@link signedIn}. */
+export const adminOnly: Middleware = requireRole(['admin'], { form: 'flat' })

@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url'
+import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import type * as schema from './schema.js'
+
+/** Drizzle over either driver: queries are written once. */
+export type Db = PgDatabase<PgQueryResultHKT, typeof schema>
+
+/** An open way to a database. */
+export interface Connection {
+  db: Db
+  /** Brings the tables up to date with the SQL files of `migrations/`. */
+  migrate(): Promise<void>
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
+
+/**
+ * Opens what `DATABASE_URL` names: `postgres://...` a PostgreSQL server, `memory:` an embedded database that is gone at
+ * exit, `file:<folder>` an embedded database on disk. A driver is loaded only when it is needed.
+ *
+ * @param onLost called whenever a connection breaks while nobody waits for it
+ */
+export async function connect(url: string, onLost: (error: Error) => void): Promise<Connection> {
+  if (/^postgres(ql)?:/.test(url)) return (await import('./postgres.js')).connectPostgres(url, onLost)
+  return (await import('./embedded.js')).connectEmbedded(url)
+}

@@ -1,0 +1,107 @@
+import { type Connection, connect, type Db } from './connection.js'
+import { DatabaseUnavailable, isConnectionLoss, rootCause, translate } from './errors.js'
+
+export type { Db } from './connection.js'
+
+/** Where the database reports what operators should know. */
+export interface Log {
+  info(message: string): void
+  error(message: string): void
+}
+
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 2000
+
+/**
+ * The application's database. It may be down when the application starts and may go away while it runs: queries then
+ * fail with 503 and start working again by themselves.
+ */
+export class Database {
+  #url: string
+  #log: Log
+  #connection: Connection | undefined
+  #migrated = false
+  #ready = false
+  #saidWhy = false
+  #timer: NodeJS.Timeout | undefined
+  #stopped = false
+
+  constructor(url: string, log: Log) {
+    this.#url = url
+    this.#log = log
+  }
+
+  /** Whether the last word from the database was a good one. */
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  /** Connects and migrates. When that fails it says so once, goes on trying in the background, and resolves. */
+  async start(): Promise<void> {
+    await this.#attempt(FIRST_WAIT_MS)
+  }
+
+  /**
+   * Runs queries.
+   *
+   * @throws {DatabaseUnavailable} while the database cannot be reached
+   * @throws {StoreError} what the database refused
+   */
+  async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    if (this.#connection === undefined || !this.#migrated) throw new DatabaseUnavailable()
+    try {
+      return await work(this.#connection.db)
+    } catch (error) {
+      const cause = rootCause(error)
+      if (isConnectionLoss(cause)) this.#lost(cause as Error)
+      throw translate(error)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#ready = false
+    clearTimeout(this.#timer)
+    await this.#connection?.close()
+  }
+
+  async #attempt(wait: number): Promise<void> {
+    try {
+      this.#connection ??= await connect(this.#url, (error) => this.#lost(error))
+      await (this.#migrated ? this.#connection.ping() : this.#connection.migrate())
+      this.#migrated = true
+      this.#ready = true
+      this.#saidWhy = false
+      this.#log.info(`database ready: ${redacted(this.#url)}`)
+    } catch (error) {
+      this.#sayOnce(rootCause(error) as Error)
+      this.#tryAgain(wait)
+    }
+  }
+
+  #lost(error: Error): void {
+    if (!this.#ready || this.#stopped) return
+    this.#ready = false
+    this.#sayOnce(error)
+    this.#tryAgain(0)
+  }
+
+  #sayOnce(error: Error): void {
+    if (this.#saidWhy || this.#stopped) return
+    this.#saidWhy = true
+    const reason = error.message || (error as NodeJS.ErrnoException).code || 'no reason given'
+    this.#log.error(`database not reachable: ${redacted(this.#url)} (${reason}); answering 503 and trying again`)
+  }
+
+  #tryAgain(wait: number): void {
+    if (this.#stopped) return
+    const next = Math.min(Math.max(wait * 2, FIRST_WAIT_MS), LONGEST_WAIT_MS)
+    this.#timer = setTimeout(() => void this.#attempt(next), wait)
+    this.#timer.unref()
+  }
+}
+
+/** The address without its password. */
+function redacted(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@')
+}

@@ -1,0 +1,17 @@
+import { createMiddleware } from 'twinroute'
+import { apiVersion } from 'twinroute/http'
+import { adminOnly, loginLimit, signedIn } from './auth/guards.js'
+import { toVersion2 } from './users/version-2.js'
+
+/** What runs before the route files, by path prefix. Posts and comments guard themselves, method by method. */
+export const middleware = createMiddleware({
+  '/api/auth/': [],
+  '/api/auth/login': [loginLimit],
+  '/api/public/': [],
+  '/api/health': [],
+  '/api/profile': [signedIn],
+  '/api/dashboard': [signedIn],
+  '/api/uploads': [signedIn],
+  '/api/admin/': [signedIn, adminOnly],
+  '/api/users': [apiVersion('v2', toVersion2)]
+})

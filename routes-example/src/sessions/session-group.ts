@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import session from '@fastify/session'
+import type { FastifyInstance } from 'fastify'
+import { fileRoutes } from 'twinroute'
+import type { Config } from '../config.js'
+import type { Redis } from '../redis.js'
+import { redisSessions } from './redis-store.js'
+
+const SESSION_LIFE_MS = 60 * 60 * 1000
+
+export interface SessionOptions {
+  config: Config
+  /** Undefined: sessions are kept in this process. */
+  redis: Redis | undefined
+}
+
+/** The routes of `session-api/`: the only ones that read a session, so no other request pays for one. */
+export async function sessionGroup(app: FastifyInstance, { config, redis }: SessionOptions): Promise<void> {
+  const { mode, sessionSecret, secureCookies } = config
+  if (!app.hasDecorator('parseCookie')) await app.register(cookie)
+  await app.register(session, {
+    // A random one ends sessions with the process.
+    secret: sessionSecret ?? randomBytes(32).toString('hex'),
+    saveUninitialized: false,
+    cookie: { httpOnly: true, sameSite: 'lax', secure: secureCookies, maxAge: SESSION_LIFE_MS },
+    ...(redis && { store: redisSessions(redis) })
+  })
+  await app.register(fileRoutes, { apiDir: new URL('../session-api', import.meta.url), baseRoute: '/session', mode })
+}

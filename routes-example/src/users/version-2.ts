@@ -1,0 +1,18 @@
+import type { Request } from 'twinroute'
+import { type Envelope, envelope, type Pagination } from 'twinroute/http'
+
+/** What version 1 answers under `/api/users`. */
+export interface Version1Body {
+  data: unknown
+  meta?: { pagination?: Pagination }
+  message?: string
+}
+
+/** Version 2 wraps every answer: a timestamp and the request's id beside the data. */
+export function toVersion2({ data, meta, message }: Version1Body, request: Request): Envelope<unknown> {
+  return envelope(data, {
+    request,
+    ...(meta?.pagination && { pagination: meta.pagination }),
+    ...(message !== undefined && { message })
+  })
+}
