@@ -37,7 +37,15 @@ const PUBLIC_NAMES = {
   ],
   'twinroute/graphql': ['basicContext', 'batch', 'bearerContext', 'createResultCache', 'graphqlRoutes'],
   'twinroute/auth': ['authenticate', 'createPasswordHasher', 'createTokenService', 'requireRole'],
-  'twinroute/http': ['apiVersion', 'envelope', 'pagination', 'rateLimit', 'validate'],
+  'twinroute/http': [
+    'apiVersion',
+    'envelope',
+    'pagination',
+    'paginationMeta',
+    'rateLimit',
+    'setPaginationHeaders',
+    'validate'
+  ],
   'twinroute/express': ['default']
 }
 

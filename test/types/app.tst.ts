@@ -1,0 +1,75 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fastify from 'fastify'
+import { describe, expect, test } from 'tstyche'
+import {
+  ApiError,
+  BootError,
+  ConflictError,
+  createApp,
+  describeRoutes,
+  errorHandler,
+  fileRoutes,
+  NotFoundError,
+  ValidationError,
+  type AppOptions,
+  type FileRoutesOptions
+} from 'twinroute'
+
+describe('createApp', () => {
+  test('needs to know where the routes are', () => {
+    expect(createApp).type.toBeCallableWith({ apiDir: 'src/api' })
+    expect(createApp).type.toBeCallableWith({ apiDir: new URL('file:///srv/api') })
+    expect(createApp).type.not.toBeCallableWith()
+    expect(createApp).type.not.toBeCallableWith({})
+    expect(createApp).type.not.toBeCallableWith({ apiDir: 1 })
+  })
+
+  test('takes the options of the documentation and no others', () => {
+    expect(createApp).type.toBeCallableWith({
+      apiDir: 'src/api',
+      port: 5000,
+      trustProxy: true,
+      expressOptions: { enableCors: { allowAnyOrigin: true, cookieOrigins: ['https://a.example'], credentials: true } },
+      fastifyOptions: { logger: true }
+    })
+    expect(createApp).type.not.toBeCallableWith({ apiDir: 'src/api', apidir: 'src/api' })
+    expect(createApp).type.not.toBeCallableWith({ apiDir: 'src/api', bodyParser: 'sometimes' })
+    expect<AppOptions>().type.toBeAssignableFrom<FileRoutesOptions>()
+  })
+
+  test('gives a Fastify instance that also starts and uses', async () => {
+    const app = await createApp({ apiDir: 'src/api' })
+    expect(app).type.toBeAssignableTo<FastifyInstance>()
+    expect(app.start()).type.toBe<Promise<string>>()
+    expect(app.use).type.toBeCallableWith('/path', (_request: unknown, _response: unknown, next: () => void) => next())
+    expect(app.use).type.not.toBeCallableWith('/path', 'no function')
+  })
+
+  test('takes both kinds of error handler', () => {
+    expect(createApp).type.toBeCallableWith({ apiDir: 'src/api', errorHandler })
+    expect(createApp).type.toBeCallableWith({
+      apiDir: 'src/api',
+      errorHandler: (_error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => reply.code(500).send()
+    })
+  })
+})
+
+describe('fileRoutes', () => {
+  test('is registered on any Fastify instance', () => {
+    const host = fastify()
+    expect(host.register).type.toBeCallableWith(fileRoutes, { apiDir: 'src/api', baseRoute: '/v1' })
+    expect(host.setErrorHandler).type.toBeCallableWith(errorHandler)
+    expect(describeRoutes).type.toBeCallableWith(host)
+  })
+})
+
+describe('errors', () => {
+  test('of the application share one class', () => {
+    expect(new NotFoundError('User', 7)).type.toBeAssignableTo<ApiError>()
+    expect(new ValidationError('Name is required')).type.toBeAssignableTo<ApiError>()
+    expect(new ConflictError('Taken')).type.toBeAssignableTo<ApiError>()
+    expect<ApiError>().type.toBeAssignableTo<Error>()
+    expect<BootError>().type.toBeAssignableTo<Error>()
+    expect<BootError>().type.not.toBeAssignableTo<ApiError>()
+  })
+})
