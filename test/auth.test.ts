@@ -1,0 +1,573 @@
+import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { promisify } from 'node:util'
+import bcrypt from 'bcryptjs'
+import express from 'express'
+import t from 'tap'
+import { authenticate, createPasswordHasher, createTokenService, requireRole, type RefreshRecord } from 'twinroute/auth'
+import { asExpress, listen, send } from './support/express-server.js'
+
+const run = promisify(execFile)
+
+const ACCESS_SECRET = 'access-secret-of-these-tests-0123456789'
+const REFRESH_SECRET = 'refresh-secret-of-these-tests-0123456789'
+const SECRETS = { accessSecret: ACCESS_SECRET, refreshSecret: REFRESH_SECRET }
+
+const now = Math.floor(Date.now() / 1000)
+const admin = { userId: 'u1', role: 'admin', iat: now, exp: now + 600 }
+
+/** A JWT made with nothing but node:crypto. `head` and `claims` may be raw text, to be no JSON. */
+function sign(head: object | string, claims: object | string, secret = ACCESS_SECRET, digest = 'sha256'): string {
+  const text = [head, claims].map((part) => base64(typeof part === 'string' ? part : JSON.stringify(part))).join('.')
+  return `${text}.${createHmac(digest, secret).update(text).digest('base64url')}`
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+function claimsOf(token: string): any {
+  const [head = '', claims = '', signature] = token.split('.')
+  return {
+    head: JSON.parse(Buffer.from(head, 'base64url').toString()),
+    claims: JSON.parse(Buffer.from(claims, 'base64url').toString()),
+    signedWith: (secret: string) =>
+      createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url') === signature
+  }
+}
+
+const HS256 = { alg: 'HS256', typ: 'JWT' }
+const good = sign(HS256, admin)
+
+/** Tokens that are refused, and as what. */
+const REFUSED: [rule: string, token: string, code?: string][] = [
+  ['an expired token is told from an invalid one', sign(HS256, { ...admin, exp: now - 1 }), 'TOKEN_EXPIRED'],
+  ['a token signed with another secret', sign(HS256, admin, 'another-secret')],
+  ['a token signed with an empty secret', sign(HS256, admin, '')],
+  ['an expired token signed with another secret', sign(HS256, { ...admin, exp: now - 1 }, 'another-secret')],
+  ['a token signed with the refresh secret', sign(HS256, admin, REFRESH_SECRET)],
+  ['a token of type refresh signed with the access secret', sign(HS256, { ...admin, type: 'refresh' })],
+  ['a token of another type', sign(HS256, { ...admin, type: 'reset' })],
+  ['a token that is not valid yet', sign(HS256, { ...admin, nbf: now + 600 })],
+  ['a token without an expiry', sign(HS256, { userId: 'u1', role: 'admin', iat: now })],
+  ['a token whose expiry is text', sign(HS256, { ...admin, exp: String(now + 600) })],
+  ['a token that never expires', sign(HS256, JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e400'))],
+  ['alg none without a signature', `${base64('{"alg":"none"}')}.${base64(JSON.stringify(admin))}.`],
+  ['alg none in other letters', `${base64('{"alg":"nOnE"}')}.${base64(JSON.stringify(admin))}.`],
+  ['a good token without its signature', `${good.split('.').slice(0, 2).join('.')}.`],
+  ['HS512 with the right secret', sign({ alg: 'HS512', typ: 'JWT' }, admin, ACCESS_SECRET, 'sha512')],
+  ['a key in the token itself', sign({ ...HS256, jwk: { kty: 'oct', k: base64('mine') } }, admin, 'mine')],
+  ['a role that is an object', sign(HS256, { ...admin, role: { admin: true } })],
+  ['a role that is a list', sign(HS256, { ...admin, role: ['admin'] })],
+  ['no role', sign(HS256, { ...admin, role: undefined })],
+  ['a userId that is a number', sign(HS256, { ...admin, userId: 1 })],
+  ['an empty userId', sign(HS256, { ...admin, userId: '' })],
+  ['a payload that is null', sign(HS256, 'null')],
+  ['a payload that is text', sign(HS256, '"admin"')],
+  ['a payload that is no JSON', sign(HS256, '{"userId":')],
+  ['a head that is no JSON', sign('{"alg":', admin)],
+  ['a head that is null', sign('null', admin)],
+  ['12 KB of letters', 'A'.repeat(12_000)],
+  ['4,000 dots', '.'.repeat(4_000)],
+  ['two tokens in a list', `${good}, Bearer ${good}`],
+  ['a space in front', ` ${good}`]
+]
+
+t.test('an access token carries userId, role, type, iat and exp, signed with HS256', async (t) => {
+  const tokens = createTokenService(SECRETS)
+  const { head, claims, signedWith } = claimsOf(tokens.generateAccessToken({ userId: 'u1', role: 'user' }))
+  t.strictSame(head, HS256)
+  t.strictSame(Object.keys(claims).toSorted(), ['exp', 'iat', 'role', 'type', 'userId'])
+  t.match(claims, { userId: 'u1', role: 'user', type: 'access' })
+  t.ok(signedWith(ACCESS_SECRET))
+})
+
+t.test('nothing but the claims goes into a token', async (t) => {
+  const record = { userId: 'u1', role: 'user', password: 'hash', resetToken: 'secret' }
+  const { claims } = claimsOf(createTokenService(SECRETS).generateAccessToken(record))
+  t.strictSame(Object.keys(claims).toSorted(), ['exp', 'iat', 'role', 'type', 'userId'])
+})
+
+function lifetime({ claims }: any): number {
+  return claims.exp - claims.iat
+}
+
+t.test('lifetimes', async (t) => {
+  const identity = { userId: 'u1', role: 'user' }
+  for (const [rule, options, seconds] of [
+    ['an access token lives 15 minutes', {}, 900],
+    ['the service may be told otherwise', { accessLifetime: 60 }, 60],
+    ['an access token lives 15 minutes in production', { mode: 'production' }, 900]
+  ] as const) {
+    const tokens = createTokenService({ ...SECRETS, ...options })
+    t.equal(lifetime(claimsOf(tokens.generateAccessToken(identity))), seconds, rule)
+  }
+  for (const [mode, seconds] of [
+    ['development', 3600],
+    ['test', 3600],
+    ['production', 900]
+  ] as const) {
+    const tokens = createTokenService({ ...SECRETS, mode })
+    const token = tokens.generateAccessToken(identity, { lifetime: tokens.loginLifetime })
+    t.equal(lifetime(claimsOf(token)), seconds, `a login in ${mode}`)
+  }
+  const tokens = createTokenService({ ...SECRETS, store: memoryStore({}) })
+  t.equal(lifetime(claimsOf(await tokens.generateRefreshToken('u1'))), 604_800, 'a refresh token lives 7 days')
+})
+
+t.test('verifyAccess', async (t) => {
+  const tokens = createTokenService(SECRETS)
+  t.strictSame(tokens.verifyAccess(good), { userId: 'u1', role: 'admin' }, 'a token without a type is an access token')
+  t.strictSame(tokens.verifyAccess(sign(HS256, { ...admin, type: 'access' })), { userId: 'u1', role: 'admin' })
+  t.strictSame(tokens.verifyAccess(tokens.generateAccessToken({ userId: 'u2', role: 'user' })), {
+    userId: 'u2',
+    role: 'user'
+  })
+  for (const [rule, token, code = 'INVALID_TOKEN'] of REFUSED) {
+    t.throws(() => tokens.verifyAccess(token), { statusCode: 401, code }, `refuses ${rule}`)
+  }
+  t.throws(() => tokens.verifyAccess(''), { statusCode: 401, code: 'INVALID_TOKEN' }, 'refuses an empty one')
+})
+
+t.test('a damaged token is always refused as a token, never an error of another kind', async (t) => {
+  const tokens = createTokenService(SECRETS)
+  for (let at = 0; at < good.length; at++) {
+    for (const letter of ['A', 'z', '.', '=', '"']) {
+      if (good[at] === letter) continue
+      const damaged = good.slice(0, at) + letter + good.slice(at + 1)
+      // the last letter of a base64 text has bits that nobody reads
+      if (at === good.length - 1) continue
+      t.throws(() => tokens.verifyAccess(damaged), { code: 'INVALID_TOKEN' }, `${letter} at ${at}`)
+    }
+  }
+})
+
+/** Users by id, with their refresh token; `failing` is a store that is down. */
+function memoryStore(users: Record<string, RefreshRecord>, failing = { down: false }) {
+  const check = (): void => {
+    if (failing.down) throw new Error('connection refused')
+  }
+  return {
+    users,
+    async save(userId: string, token: string) {
+      check()
+      users[userId] = { role: 'user', ...users[userId], refreshToken: token }
+    },
+    async read(userId: string) {
+      check()
+      return users[userId]
+    },
+    async clear(userId: string) {
+      check()
+      if (users[userId] !== undefined) users[userId].refreshToken = null
+    }
+  }
+}
+
+t.test('a refresh token carries userId, type, iat and exp and is stored', async (t) => {
+  const store = memoryStore({})
+  const token = await createTokenService({ ...SECRETS, store }).generateRefreshToken('u1')
+  const { head, claims, signedWith } = claimsOf(token)
+  t.strictSame(head, HS256)
+  t.strictSame(Object.keys(claims).toSorted(), ['exp', 'iat', 'type', 'userId'])
+  t.match(claims, { userId: 'u1', type: 'refresh' })
+  t.ok(signedWith(REFRESH_SECRET))
+  t.equal(store.users.u1?.refreshToken, token)
+})
+
+t.test('refresh', async (t) => {
+  const claims = { userId: 'u1', type: 'refresh', iat: now, exp: now + 600 }
+  const stored = sign(HS256, claims, REFRESH_SECRET)
+  const bySecret = sign(HS256, claims)
+  const byType = sign(HS256, { ...claims, type: 'access', role: 'admin' }, REFRESH_SECRET)
+  const expired = sign(HS256, { ...claims, exp: now - 1 }, REFRESH_SECRET)
+
+  t.test('issues an access token with the role that the store has now', async (t) => {
+    const tokens = createTokenService({
+      ...SECRETS,
+      store: memoryStore({ u1: { refreshToken: stored, role: 'moderator' } })
+    })
+    const { claims, signedWith } = claimsOf(await tokens.refresh(stored))
+    t.match(claims, { userId: 'u1', role: 'moderator', type: 'access' })
+    t.equal(claims.exp - claims.iat, 900)
+    t.ok(signedWith(ACCESS_SECRET))
+  })
+
+  for (const [rule, token, record, down] of [
+    ['an access token', sign(HS256, { ...admin, type: 'access' }), stored],
+    ['a refresh token signed with the access secret', bySecret, bySecret],
+    ['another type signed with the refresh secret', byType, byType],
+    ['an expired token', expired, expired],
+    ['a token that is not the stored one', sign(HS256, { ...claims, iat: now - 5 }, REFRESH_SECRET), stored],
+    ['a token of a user without one', stored, null],
+    ['a token of a user who is gone', sign(HS256, { ...claims, userId: 'gone' }, REFRESH_SECRET), stored],
+    ['no token at all', undefined, stored],
+    ['text', 'junk', stored],
+    ['any token while the store is down', stored, stored, true]
+  ] as [string, string, string | null, boolean?][]) {
+    t.test(`refuses ${rule} with "Invalid refresh token"`, async (t) => {
+      const store = memoryStore({ u1: { refreshToken: record, role: 'user' } }, { down: down ?? false })
+      const tokens = createTokenService({ ...SECRETS, store })
+      await t.rejects(tokens.refresh(token), { statusCode: 401, message: 'Invalid refresh token' })
+    })
+  }
+
+  t.test('revoked and replaced tokens are refused', async (t) => {
+    const tokens = createTokenService({ ...SECRETS, store: memoryStore({}) })
+    const token = await tokens.generateRefreshToken('u1')
+    t.ok(await tokens.refresh(token))
+    await tokens.revoke('u1')
+    await t.rejects(tokens.refresh(token), { message: 'Invalid refresh token' })
+  })
+
+  t.test('a service without a store says so', async (t) => {
+    const tokens = createTokenService(SECRETS)
+    await t.rejects(tokens.refresh(stored), /no store/)
+    await t.rejects(tokens.generateRefreshToken('u1'), /no store/)
+    await t.rejects(tokens.revoke('u1'), /no store/)
+  })
+
+  t.test('with equal secrets the type still tells the tokens apart', async (t) => {
+    const same = { accessSecret: ACCESS_SECRET, refreshSecret: ACCESS_SECRET, onWarning: () => undefined }
+    const tokens = createTokenService({ ...same, store: memoryStore({}) })
+    const refreshToken = await tokens.generateRefreshToken('u1')
+    t.throws(() => tokens.verifyAccess(refreshToken), { code: 'INVALID_TOKEN' })
+    const accessToken = tokens.generateAccessToken({ userId: 'u1', role: 'user' })
+    await t.rejects(tokens.refresh(accessToken), { message: 'Invalid refresh token' })
+  })
+})
+
+t.test('secrets', async (t) => {
+  const long = 'x'.repeat(32)
+  const other = 'y'.repeat(32)
+  const short = 'é'.repeat(15)
+  const cases: [rule: string, given: Record<string, string>, expected: { warnings?: RegExp[]; missing?: RegExp }][] = [
+    [
+      'production without any refuses to start',
+      { mode: 'production' },
+      { missing: /JWT_SECRET and REFRESH_TOKEN_SECRET/ }
+    ],
+    [
+      'production without one refuses to start',
+      { mode: 'production', JWT_SECRET: long },
+      { missing: /^REFRESH_TOKEN/ }
+    ],
+    [
+      'an empty secret is none',
+      { mode: 'production', JWT_SECRET: '', REFRESH_TOKEN_SECRET: long },
+      { missing: /^JWT_/ }
+    ],
+    ['production with both starts', { mode: 'production', JWT_SECRET: long, REFRESH_TOKEN_SECRET: other }, {}],
+    ['development starts without any', { mode: 'development' }, {}],
+    ['tests start without any', { mode: 'test' }, {}],
+    ['other modes start without any and are warned', { mode: 'staging' }, { warnings: [/"staging".*public/] }],
+    ['equal secrets are warned of', { JWT_SECRET: long, REFRESH_TOKEN_SECRET: long }, { warnings: [/equal/] }],
+    [
+      'bytes count, not letters',
+      { mode: 'production', JWT_SECRET: short, REFRESH_TOKEN_SECRET: long },
+      { warnings: [/^JWT_SECRET has 30 bytes/] }
+    ],
+    [
+      'short ones are warned of one by one',
+      { JWT_SECRET: 'a', REFRESH_TOKEN_SECRET: 'b' },
+      { warnings: [/^JWT_SECRET has 1 /, /^REFRESH_TOKEN_SECRET has 1 /] }
+    ],
+    ['options win over the environment', { accessSecret: 'mine', JWT_SECRET: long }, { warnings: [/JWT_SECRET has 4/] }]
+  ]
+  for (const [rule, { mode = 'development', accessSecret, ...environment }, { warnings = [], missing }] of cases) {
+    t.test(rule, async (t) => {
+      for (const name of ['JWT_SECRET', 'REFRESH_TOKEN_SECRET']) {
+        const before = process.env[name]
+        if (environment[name] === undefined) delete process.env[name]
+        else process.env[name] = environment[name]
+        t.teardown(() => (before === undefined ? delete process.env[name] : (process.env[name] = before)))
+      }
+      const heard: string[] = []
+      const options = { mode, onWarning: (text: string) => heard.push(text), ...(accessSecret && { accessSecret }) }
+      if (missing !== undefined) {
+        t.throws(() => createTokenService(options), { code: 'TOKEN_SECRET_MISSING', message: missing })
+      } else {
+        const tokens = createTokenService(options)
+        t.strictSame(tokens.verifyAccess(tokens.generateAccessToken({ userId: 'u', role: 'r' })).userId, 'u')
+      }
+      t.match(heard, warnings)
+      t.equal(heard.length, warnings.length)
+    })
+  }
+})
+
+/** Every answer of a guard, at two addresses: the flat form and the nested form. */
+async function guarded(t: any, options: { failing?: boolean } = {}): Promise<string> {
+  const tokens = createTokenService(SECRETS)
+  const broken = {
+    verifyAccess(): never {
+      throw new TypeError('the verifier is broken')
+    }
+  }
+  const used = options.failing === true ? broken : tokens
+  const users: Record<string, object> = { u1: { id: 'u1', email: 'a@b.c', role: 'admin', name: 'Ada' } }
+  const findUser = async (userId: string) => {
+    if (userId === 'down') throw new Error('the database is down')
+    return users[userId]
+  }
+  const app = express().disable('x-powered-by')
+  app.use((request, _response, next) => {
+    Object.assign(request, { requestId: 'r-1' })
+    next()
+  })
+  app.use('/flat', asExpress(authenticate({ form: 'flat', tokens: used, onError: () => undefined })))
+  app.use('/nested', asExpress(authenticate({ form: 'nested', tokens: used, findUser })))
+  for (const form of ['flat', 'nested'] as const) {
+    app.use(`/${form}/admin`, asExpress(requireRole(['admin', 'moderator'], { form })))
+    app.use(`/open/${form}`, asExpress(requireRole(['admin'], { form })))
+  }
+  app.use((request, response) => {
+    response.json({ user: (request as any).user })
+  })
+  app.use((error: any, _request: any, response: any, next: any) => {
+    if (response.headersSent) next(error)
+    else response.status(599).json({ handedOver: error.message })
+  })
+  return listen(t, app)
+}
+
+const nested = (code: string) => ({ error: { code, message: String }, meta: { timestamp: String, requestId: 'r-1' } })
+const flat = (code: string) => ({ error: code, message: String })
+
+t.test('authenticate', async (t) => {
+  const url = await guarded(t)
+  const gone = sign(HS256, { ...admin, userId: 'gone' })
+  const expired = sign(HS256, { ...admin, exp: now - 1 })
+
+  const rows: [rule: string, headers: string[], flat: string | object, nested: string | object][] = [
+    ['no header', [], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['another scheme', ['authorization', `Basic ${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['the token alone', ['authorization', good], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['the scheme in lower case', ['authorization', `bearer ${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['the scheme glued to the token', ['authorization', `Bearer${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['a tab after the scheme', ['authorization', `Bearer\t${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['the scheme alone', ['authorization', 'Bearer '], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['the token in another header', ['x-access-token', good, 'cookie', `token=${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
+    ['an expired token', ['authorization', `Bearer ${expired}`], 'TOKEN_EXPIRED', 'INVALID_TOKEN'],
+    [
+      'two headers, bad first',
+      ['authorization', 'Bearer x', 'authorization', `Bearer ${good}`],
+      'INVALID_TOKEN',
+      'INVALID_TOKEN'
+    ],
+    [
+      'two headers, good first',
+      ['authorization', `Bearer ${good}`, 'Authorization', 'Bearer x'],
+      'INVALID_TOKEN',
+      'INVALID_TOKEN'
+    ],
+    [
+      'a good token',
+      ['authorization', `Bearer ${good}`],
+      { userId: 'u1', role: 'admin' },
+      { id: 'u1', email: 'a@b.c', role: 'admin', name: 'Ada' }
+    ],
+    ['a user who is gone', ['authorization', `Bearer ${gone}`], { userId: 'gone', role: 'admin' }, 'INVALID_TOKEN'],
+    ...REFUSED.map(([rule, token, code = 'INVALID_TOKEN']): [string, string[], string, string] => [
+      rule,
+      ['authorization', `Bearer ${token}`],
+      code,
+      'INVALID_TOKEN'
+    ])
+  ]
+  for (const [rule, headers, ...expected] of rows) {
+    t.test(rule, async (t) => {
+      for (const [index, form] of ['flat', 'nested'].entries()) {
+        const outcome = expected[index] as string | object
+        const answer = await send(`${url}/${form}`, headers)
+        if (typeof outcome === 'object') {
+          t.equal(answer.status, 200, form)
+          t.strictSame(answer.body.user, outcome, `${form}: request.user`)
+        } else {
+          t.equal(answer.status, 401, form)
+          t.match(answer.body, form === 'flat' ? flat(outcome) : nested(outcome), form)
+          const keys = form === 'flat' ? ['error', 'message'] : ['error', 'meta']
+          t.strictSame(Object.keys(answer.body), keys, `${form}: no more than the shape`)
+          t.equal(answer.headers['www-authenticate'], 'Bearer', form)
+        }
+      }
+    })
+  }
+
+  t.test('a token in the query string is not looked at', async (t) => {
+    const answer = await send(`${url}/flat?access_token=${good}&token=${good}`)
+    t.match(answer, { status: 401, body: flat('NO_TOKEN') })
+  })
+
+  t.test('a user sent along in the request does not count', async (t) => {
+    const answer = await send(`${url}/flat?user=admin`, ['x-user', '{"role":"admin"}', 'user', 'admin'])
+    t.match(answer, { status: 401, body: flat('NO_TOKEN') })
+  })
+
+  t.test('nested: a store that fails is handed to next', async (t) => {
+    const token = sign(HS256, { ...admin, userId: 'down' })
+    const answer = await send(`${url}/nested`, ['authorization', `Bearer ${token}`])
+    t.match(answer, { status: 599, body: { handedOver: 'the database is down' } })
+  })
+
+  t.test('a check that fails: 500 AUTH_ERROR when flat, handed to next when nested', async (t) => {
+    const url = await guarded(t, { failing: true })
+    const headers = ['authorization', `Bearer ${good}`]
+    t.match(await send(`${url}/flat`, headers), { status: 500, body: flat('AUTH_ERROR') })
+    t.match(await send(`${url}/nested`, headers), { status: 599, body: { handedOver: 'the verifier is broken' } })
+  })
+})
+
+function withRole(role: string): string[] {
+  return ['authorization', `Bearer ${sign(HS256, { ...admin, role })}`]
+}
+
+t.test('requireRole', async (t) => {
+  const url = await guarded(t)
+  const rows: [rule: string, path: string, headers: string[], status: number, body: object][] = [
+    ['flat: no user', '/open/flat', [], 401, flat('AUTHENTICATION_REQUIRED')],
+    ['nested: no user', '/open/nested', [], 401, nested('UNAUTHORIZED')],
+    ['flat: another role', '/flat/admin', withRole('user'), 403, flat('INSUFFICIENT_PERMISSIONS')],
+    ['flat: the role in other letters', '/flat/admin', withRole('Admin'), 403, flat('INSUFFICIENT_PERMISSIONS')],
+    ['flat: part of a role', '/flat/admin', withRole('adm'), 403, flat('INSUFFICIENT_PERMISSIONS')],
+    ['flat: an empty role', '/flat/admin', withRole(''), 403, flat('INSUFFICIENT_PERMISSIONS')],
+    ['flat: a member of every object', '/flat/admin', withRole('constructor'), 403, flat('INSUFFICIENT_PERMISSIONS')],
+    ['flat: one of the roles', '/flat/admin', withRole('moderator'), 200, { user: { role: 'moderator' } }],
+    ['nested: the record decides, not the token', '/nested/admin', withRole('user'), 200, { user: { role: 'admin' } }]
+  ]
+  for (const [rule, path, headers, status, body] of rows) {
+    t.test(rule, async (t) => t.match(await send(url + path, headers), { status, body }))
+  }
+
+  t.test('nested: another role', async (t) => {
+    const app = express()
+    app.use((request, _response, next) => {
+      Object.assign(request, { user: { role: 'user' }, requestId: 'r-1' })
+      next()
+    })
+    app.use(asExpress(requireRole(['admin'], { form: 'nested' })))
+    t.match(await send(await listen(t, app)), { status: 403, body: nested('FORBIDDEN') })
+  })
+
+  t.test('takes a list of roles only', async (t) => {
+    t.throws(() => requireRole('administrator' as any, { form: 'flat' }), TypeError)
+    t.throws(() => requireRole([], { form: 'flat' }), TypeError)
+  })
+})
+
+/** Microseconds of CPU this process spent, all threads together: the smallest of three runs. */
+async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+  const spent = []
+  for (let run = 0; run < 3; run++) {
+    const before = process.cpuUsage()
+    await work()
+    const { user, system } = process.cpuUsage(before)
+    spent.push(user + system)
+  }
+  return Math.min(...spent)
+}
+
+t.test('password hasher', async (t) => {
+  const hasher = createPasswordHasher()
+  t.teardown(() => hasher.close())
+  const hash = await hasher.hash('Correct-Horse-1')
+
+  t.test('hashes with bcrypt at cost 10, a new salt each time', async (t) => {
+    t.match(hash, /^\$2b\$10\$[./A-Za-z0-9]{53}$/)
+    t.ok(bcrypt.compareSync('Correct-Horse-1', hash))
+    t.not(await hasher.hash('Correct-Horse-1'), hash)
+  })
+
+  const elsewhere = bcrypt.hashSync('Correct-Horse-1', 4)
+  const rows: [rule: string, password: string, hash: string | null | undefined, equal: boolean][] = [
+    ['the right password', 'Correct-Horse-1', hash, true],
+    ['a hash of another cost', 'Correct-Horse-1', elsewhere, true],
+    ['a hash of PHP', 'Correct-Horse-1', elsewhere.replace('$2b$', '$2y$'), true],
+    ['a wrong password', 'Correct-Horse-2', hash, false],
+    ['an empty password', '', hash, false],
+    ['the hash itself', hash, hash, false],
+    ['no user', 'Correct-Horse-1', undefined, false],
+    ['a user without a password', 'Correct-Horse-1', null, false],
+    ['something that is no hash', 'Correct-Horse-1', 'Correct-Horse-1', false],
+    ['an empty hash', '', '', false]
+  ]
+  for (const [rule, password, given, equal] of rows) {
+    t.test(`${rule}: ${equal}, for the work of one hash`, async (t) => {
+      const before = hasher.completed
+      t.equal(await hasher.verify(password, given), equal)
+      t.equal(hasher.completed - before, 1)
+    })
+  }
+
+  t.test('72 bytes are hashed, more are refused without a hash', async (t) => {
+    const longest = 'x'.repeat(72)
+    t.ok(await hasher.verify(longest, bcrypt.hashSync(longest, 4)))
+    const before = hasher.completed
+    for (const [rule, password] of [
+      ['73 bytes', 'x'.repeat(73)],
+      ['73 bytes in 37 letters', `${'é'.repeat(36)}x`],
+      ['200,000 bytes', 'x'.repeat(200_000)],
+      ['a NUL', 'Correct\0Horse'],
+      ['a number', 12345678 as any],
+      ['nothing', undefined as any]
+    ] as const) {
+      const refused = { statusCode: 400, code: 'VALIDATION_ERROR', details: [{ field: 'password', message: String }] }
+      await t.rejects(hasher.hash(password), refused, `hash: ${rule}`)
+      await t.rejects(hasher.verify(password, hash), refused, `verify: ${rule}`)
+      await t.rejects(hasher.verify(password, undefined), refused, `verify without a user: ${rule}`)
+    }
+    t.equal(hasher.completed, before)
+  })
+
+  t.test('the work without a user is that of the cost of this hasher', async (t) => {
+    const costly = createPasswordHasher({ cost: 11, threads: 1 })
+    t.teardown(() => costly.close())
+    const stored = await costly.hash('right')
+    t.match(stored, /^\$2b\$11\$/)
+    const known = await cpuOf(() => costly.verify('wrong', stored))
+    const unknown = await cpuOf(() => costly.verify('wrong', undefined))
+    // a cost one lower would halve it; time of other processes does not count
+    t.ok(unknown > known * 0.6 && unknown < known * 1.7, `${unknown} against ${known} microseconds of CPU`)
+  })
+
+  t.test('costs that bcrypt does not have are refused', async (t) => {
+    for (const cost of [3, 9.5, 32, NaN]) t.throws(() => createPasswordHasher({ cost }), RangeError, String(cost))
+  })
+
+  t.test('a full queue answers 503 with Retry-After and takes hashes again when it is shorter', async (t) => {
+    const hasher = createPasswordHasher({ cost: 4, threads: 1, maxWaiting: 3 })
+    t.teardown(() => hasher.close())
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('a')))
+    const refused = results.filter((result) => result.status === 'rejected')
+    t.equal(refused.length, 6, 'one at work, three waiting, the others refused')
+    for (const { reason } of refused) {
+      t.match(reason, { statusCode: 503, code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': /^\d+$/ } })
+    }
+    t.equal(hasher.waiting, 0)
+    t.ok(await hasher.hash('a'))
+  })
+
+  t.test('256 wait by default', async (t) => {
+    const hasher = createPasswordHasher({ cost: 4, threads: 1 })
+    t.teardown(() => hasher.close())
+    const results = await Promise.allSettled(Array.from({ length: 260 }, () => hasher.hash('a')))
+    t.equal(results.filter((result) => result.status === 'fulfilled').length, 257)
+  })
+
+  t.test('after close nothing is hashed', async (t) => {
+    const hasher = createPasswordHasher({ cost: 4 })
+    await hasher.close()
+    await t.rejects(hasher.hash('a'), /closed/)
+  })
+
+  t.test('a process that has hashed ends by itself', async (t) => {
+    const program = `
+      import { createPasswordHasher } from 'twinroute/auth'
+      const hasher = createPasswordHasher({ cost: 4 })
+      console.log(await hasher.verify('a', await hasher.hash('a')))`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: new URL('..', import.meta.url)
+    })
+    t.equal(stdout, 'true\n')
+  })
+})
