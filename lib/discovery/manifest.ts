@@ -1,0 +1,186 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { BootWarning, ManifestRoute, RouteManifest, Segment } from '../contract/manifest.js'
+import type { MiddlewareMap } from '../contract/middleware.js'
+import { isProduction, type Mode } from '../contract/mode.js'
+import { BootError, displayPath, type BootProblem } from '../errors/boot-error.js'
+import { describeType } from '../errors/describe-type.js'
+import { findConflicts, type PlacedFile } from './conflicts.js'
+import { isTypeScript, loadModules, type LoadedModule } from './load-module.js'
+import { chooseMiddleware, findMiddlewareFile, type ChosenMiddleware } from './middleware-file.js'
+import { formatPattern, parsePath, toFastify } from './pattern.js'
+import { checkRouteModule } from './route-module.js'
+import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
+import { compareSpecificity } from './specificity.js'
+
+export interface ManifestOptions {
+  /** A path (relative to the working directory) or a file URL. */
+  apiDir: string | URL
+  /** `/api`; `/` for none. May hold `[name]`. */
+  baseRoute: string
+  mode: Mode
+  /** In place of a middleware file. */
+  middleware?: MiddlewareMap
+}
+
+/**
+ * Scans `apiDir`, loads its route files and the middleware map, and checks all of it in one pass.
+ * @returns all routes, the most specific first
+ * @throws BootError with every problem found
+ * @throws TypeError when an option has the wrong type
+ */
+export async function buildManifest(options: ManifestOptions): Promise<RouteManifest> {
+  checkOptionTypes(options)
+  const problems: BootProblem[] = []
+  const apiDir = resolveApiDir(options.apiDir)
+  const base = parseBaseRoute(options.baseRoute, problems)
+  const scan = scanApiDir(apiDir, options.apiDir, problems)
+  const files = scan.files.map((file) => place(file, base))
+  problems.push(...scan.problems, ...findConflicts(files))
+
+  const middlewareFile = findMiddlewareFile({ apiDir, given: options.middleware, problems })
+  const paths = [...files.map(({ file }) => file), ...(middlewareFile === undefined ? [] : [middlewareFile])]
+  const modules = await loadModules(paths)
+
+  const middleware = chooseMiddleware({ file: middlewareFile, given: options.middleware, modules, problems })
+  const routes = files.flatMap((file) => buildRoute(file, modules.get(file.file), problems))
+  if (problems.length > 0) throw new BootError(problems)
+  const warnings = [...scan.warnings, ...warnOfTypeScript(paths, options.mode)]
+  return assemble({ apiDir, base, routes, middleware, warnings })
+}
+
+function checkOptionTypes({ apiDir, baseRoute, middleware }: ManifestOptions): void {
+  const given: readonly [string, unknown, boolean, string][] = [
+    ['apiDir', apiDir, isPathOrUrl(apiDir), 'a directory: a path or a file URL'],
+    ['baseRoute', baseRoute, typeof baseRoute === 'string', 'a path such as "/api"'],
+    ['middleware', middleware, middleware === undefined || isRecord(middleware), 'a map of path prefix to middleware']
+  ]
+  for (const [name, value, accepted, expected] of given) {
+    if (!accepted) throw new TypeError(`The option ${name} must be ${expected}; it is ${describeType(value)}`)
+  }
+}
+
+function isPathOrUrl(value: unknown): boolean {
+  if (typeof value === 'string') return value !== ''
+  return value instanceof URL && value.protocol === 'file:'
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function resolveApiDir(apiDir: string | URL): string {
+  const isUrl = apiDir instanceof URL || apiDir.startsWith('file:')
+  return resolve(isUrl ? fileURLToPath(apiDir) : apiDir)
+}
+
+function parseBaseRoute(baseRoute: string, problems: BootProblem[]): readonly Segment[] {
+  const parsed = parsePath(baseRoute === '' ? '/' : baseRoute)
+  const valid = 'segments' in parsed && parsed.segments.every((segment) => segment.kind !== 'rest')
+  if (valid) return parsed.segments
+  const { wrong, fix } = 'wrong' in parsed ? parsed : { wrong: 'holds a rest segment', fix: 'Leave it out' }
+  problems.push({
+    code: 'BASE_ROUTE_INVALID',
+    message: `The option baseRoute ${JSON.stringify(baseRoute)} ${wrong}`,
+    files: [],
+    fix
+  })
+  return []
+}
+
+/** The tree below apiDir; an empty one, with the problem that says what was searched, when there is none. */
+function scanApiDir(apiDir: string, given: string | URL, problems: BootProblem[]): Scan {
+  const nothing: Scan = { files: [], problems: [], warnings: [] }
+  const kind = kindOf(apiDir)
+  const files = [apiDir]
+  if (kind === 'other') {
+    const message = `The option apiDir, ${String(given)}, is a file`
+    problems.push({
+      code: 'API_DIR_NOT_DIRECTORY',
+      message,
+      files,
+      fix: 'Give the directory that holds the route files'
+    })
+    return nothing
+  }
+  if (kind === undefined) {
+    const message = `The option apiDir, ${String(given)}, leads to a directory that does not exist`
+    const fix =
+      `Create it, build the program first, or give a place that does not depend on the working directory ` +
+      `(${process.cwd()}): new URL('./api', import.meta.url)`
+    problems.push({ code: 'API_DIR_NOT_FOUND', message, files, fix })
+    return nothing
+  }
+  const scan = scanRoutes(apiDir)
+  if (scan.files.length === 0 && scan.problems.length === 0) problems.push(emptyApiDir(files, scan))
+  return scan
+}
+
+function emptyApiDir(files: readonly string[], scan: Scan): BootProblem {
+  const hints = scan.warnings.map(({ message }) => `. ${message}`).join('')
+  return {
+    code: 'API_DIR_EMPTY',
+    message: `No route file was found in apiDir or any folder below it${hints}`,
+    files,
+    fix: 'Add one, such as health/route.ts, or build the program first'
+  }
+}
+
+function place(file: ScannedFile, base: readonly Segment[]): PlacedFile {
+  const segments = [...base, ...file.segments]
+  return { ...file, segments, pattern: formatPattern(segments) }
+}
+
+function buildRoute(placed: PlacedFile, loaded: LoadedModule | undefined, problems: BootProblem[]): ManifestRoute[] {
+  const { file, pattern, segments } = placed
+  if (loaded === undefined) return []
+  if ('error' in loaded) {
+    problems.push(importFailed(file, loaded.error))
+    return []
+  }
+  const checked = checkRouteModule(file, loaded.exports)
+  if ('problems' in checked) {
+    problems.push(...checked.problems)
+    return []
+  }
+  const { paths, params } = toFastify(segments)
+  return [{ pattern, segments, fastifyPaths: paths, params, file, module: checked.module }]
+}
+
+function importFailed(file: string, cause: unknown): BootProblem {
+  return {
+    code: 'ROUTE_IMPORT_FAILED',
+    message: `${displayPath(file)} cannot be imported`,
+    files: [file],
+    fix: 'Mend the error below it; every route file is imported when the application starts',
+    cause
+  }
+}
+
+function warnOfTypeScript(paths: readonly string[], mode: Mode): BootWarning[] {
+  const files = paths.filter(isTypeScript)
+  const [first] = files
+  if (!isProduction(mode) || first === undefined) return []
+  const count = files.length === 1 ? '1 TypeScript file was' : `${files.length} TypeScript files were`
+  const message = `${count} loaded in production (${displayPath(first)} first): compile them, and let apiDir lead to the result`
+  return [{ code: 'ROUTE_TYPESCRIPT_IN_PRODUCTION', message, files }]
+}
+
+interface Assembly {
+  apiDir: string
+  base: readonly Segment[]
+  routes: ManifestRoute[]
+  middleware: ChosenMiddleware
+  warnings: readonly BootWarning[]
+}
+
+function assemble({ apiDir, base, routes, middleware, warnings }: Assembly): RouteManifest {
+  return {
+    apiDir,
+    baseRoute: formatPattern(base),
+    routes: routes.toSorted((a, b) => compareSpecificity(a.segments, b.segments)),
+    middleware: middleware.map,
+    middlewareFile: middleware.file,
+    warnings
+  }
+}

@@ -1,0 +1,152 @@
+import type { Handler } from '../contract/handler.js'
+import { ROUTE_METHODS, isRouteMethod, type RouteMethod } from '../contract/methods.js'
+import type { Middleware } from '../contract/middleware.js'
+import type { RouteConfig, RouteMiddleware, RouteModule } from '../contract/route-module.js'
+import { displayPath, type BootProblem, type BootProblemCode } from '../errors/boot-error.js'
+import { describeType } from '../errors/describe-type.js'
+import { checkMiddlewareList } from './middleware-map.js'
+
+type Exports = Readonly<Record<string, unknown>>
+type Report = (code: BootProblemCode, message: string, fix: string) => void
+type Invalid = (message: string, fix: string) => void
+
+/** A route module, or what is wrong with its exports. */
+export type CheckedModule = { module: RouteModule } | { problems: readonly BootProblem[] }
+
+const OTHER_EXPORTS = ['middleware', 'config']
+
+/** Checks the exports of a route file. Names that begin with `_` are the file's own. */
+export function checkRouteModule(file: string, exports: Exports): CheckedModule {
+  const problems: BootProblem[] = []
+  const report: Report = (code, message, fix) => {
+    problems.push({ code, message: `${displayPath(file)} ${message}`, files: [file], fix })
+  }
+  const handlers = checkHandlers(exports, report)
+  const middleware = checkMiddleware(exports, report)
+  const config = checkConfig(exports['config'], report)
+  return problems.length > 0 ? { problems } : { module: { handlers, middleware, config } }
+}
+
+function checkHandlers(exports: Exports, report: Report): Partial<Record<RouteMethod, Handler>> {
+  const handlers: Partial<Record<RouteMethod, Handler>> = {}
+  // `__esModule` and `module.exports` are marks that compilers and Node leave.
+  const names = Object.keys(exports).filter((name) => !name.startsWith('_') && name !== 'module.exports')
+  for (const name of names) {
+    const value = exports[name]
+    if (name === 'default') reportDefault(report)
+    else if (!isRouteMethod(name)) reportUnknown(name, report)
+    else if (isHandler(value)) handlers[name] = value
+    else report('ROUTE_EXPORT_NOT_FUNCTION', `exports ${name} as ${describeType(value)}`, 'Export a function')
+  }
+  if (names.length === 0) {
+    report('ROUTE_EMPTY', 'exports no method', `Export at least one of ${ROUTE_METHODS.join(', ')}`)
+  } else if (names.every((name) => OTHER_EXPORTS.includes(name))) {
+    report('ROUTE_EMPTY', `exports ${names.join(' and ')}, but no method`, 'Export a method: export function GET() {}')
+  }
+  return handlers
+}
+
+function isHandler(value: unknown): value is Handler {
+  return typeof value === 'function'
+}
+
+function reportDefault(report: Report): void {
+  report('ROUTE_EXPORT_DEFAULT', 'has a default export', 'Export one function per method: export function GET() {}')
+}
+
+function reportUnknown(name: string, report: Report): void {
+  if (OTHER_EXPORTS.includes(name)) return
+  const meant = suggest(name)
+  const fix =
+    meant === undefined
+      ? `A route file exports ${ROUTE_METHODS.join(', ')}, middleware and config; let other names begin with _`
+      : `Did you mean ${meant}?`
+  report('ROUTE_EXPORT_UNKNOWN', `exports ${name}, which is not a method`, fix)
+}
+
+const SHORTEST_HINT = 3
+
+/** `get`, `Delete` and `DEL`, `middlewares`: other case, or one the beginning of the other. */
+function suggest(name: string): string | undefined {
+  const lower = name.toLowerCase()
+  return [...ROUTE_METHODS, ...OTHER_EXPORTS].find((known) => {
+    const other = known.toLowerCase()
+    if (lower === other) return true
+    return lower.length >= SHORTEST_HINT && (lower.startsWith(other) || other.startsWith(lower))
+  })
+}
+
+function checkMiddleware(exports: Exports, report: Report): RouteMiddleware {
+  const value = exports['middleware']
+  const invalid: Invalid = (message, fix) => report('ROUTE_MIDDLEWARE_INVALID', message, fix)
+  if (value === undefined) return []
+  if (Array.isArray(value)) return checkList(value, 'middleware', invalid)
+  if (typeof value !== 'object' || value === null) {
+    invalid(`exports middleware as ${describeType(value)}`, 'Export an array, or an object of arrays by method')
+    return []
+  }
+  const byMethod: Partial<Record<RouteMethod, readonly Middleware[]>> = {}
+  for (const [method, list] of Object.entries(value)) {
+    if (!isRouteMethod(method)) {
+      const meant = suggest(method)
+      const known = `Use ${ROUTE_METHODS.join(', ')}`
+      invalid(`has middleware for ${method}, which is not a method`, meant ? `Did you mean ${meant}?` : known)
+    } else if (exports[method] === undefined) {
+      invalid(`has middleware for ${method}, but does not export it`, `Export ${method}, or remove its middleware`)
+    } else byMethod[method] = checkList(list, `middleware.${method}`, invalid)
+  }
+  return byMethod
+}
+
+function checkList(value: unknown, name: string, invalid: Invalid): readonly Middleware[] {
+  const { middleware, wrong } = checkMiddlewareList(value)
+  for (const { message, fix } of wrong) invalid(`exports ${name}, which ${message}`, fix)
+  return middleware
+}
+
+/** Node's timers wrap around above this many milliseconds. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+const CONFIG_CHECKS: { [key in keyof RouteConfig]-?: { accepts: (value: unknown) => boolean; expected: string } } = {
+  bodyLimit: { accepts: (value) => isWhole(value) && value > 0, expected: 'a number of bytes, 1 or more' },
+  timeout: {
+    accepts: (value) => isWhole(value) && value >= 0 && value <= LONGEST_TIMEOUT,
+    expected: `a number of milliseconds from 0 (no limit) to ${LONGEST_TIMEOUT}`
+  },
+  bodyParser: {
+    accepts: (value) => value === 'late' || value === 'early' || value === false,
+    expected: "'late', 'early' or false"
+  }
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value)
+}
+
+function checkConfig(value: unknown, report: Report): RouteConfig {
+  const invalid: Invalid = (message, fix) => report('ROUTE_CONFIG_INVALID', message, fix)
+  if (value === undefined) return {}
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    invalid(
+      `exports config as ${describeType(value)}`,
+      `Export an object with ${Object.keys(CONFIG_CHECKS).join(', ')}`
+    )
+    return {}
+  }
+  for (const [key, setting] of Object.entries(value)) {
+    if (!isConfigKey(key)) {
+      invalid(`has config.${key}, which does not exist`, `Use ${Object.keys(CONFIG_CHECKS).join(', ')}`)
+    } else if (setting !== undefined && !CONFIG_CHECKS[key].accepts(setting)) {
+      invalid(`has config.${key} ${nameValue(setting)}`, `Give ${CONFIG_CHECKS[key].expected}`)
+    }
+  }
+  return { ...value }
+}
+
+function isConfigKey(key: string): key is keyof RouteConfig {
+  return Object.hasOwn(CONFIG_CHECKS, key)
+}
+
+function nameValue(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : describeType(value)
+}

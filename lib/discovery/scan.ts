@@ -1,0 +1,166 @@
+import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { BootWarning, Segment } from '../contract/manifest.js'
+import { displayPath, type BootProblem, type BootWarningCode } from '../errors/boot-error.js'
+import { parseName, type InvalidName } from './segment.js'
+import { compareText } from './specificity.js'
+
+/** A route file with the path its folders give, the base route not included. */
+export interface ScannedFile {
+  file: string
+  directory: string
+  segments: readonly Segment[]
+}
+
+export interface Scan {
+  files: ScannedFile[]
+  problems: BootProblem[]
+  warnings: BootWarning[]
+}
+
+const ROUTE_FILE = /^route\.(?:[mc]?[jt]s)$/
+// Near enough to be meant as a route file: other case, plural, or JSX.
+const ALMOST_ROUTE_FILE = /^routes?\.(?:[mc]?[jt]s|[jt]sx)$/i
+const MIDDLEWARE_FILES = ['middleware.ts', 'middleware.mts', 'middleware.js', 'middleware.mjs', 'middleware.cjs']
+
+/** One folder on the way down. `trail` holds the real paths from apiDir to it, to notice links that lead back. */
+interface Folder {
+  path: string
+  trail: readonly string[]
+  segments: readonly Segment[]
+  invalid: readonly InvalidFolder[]
+}
+
+interface InvalidFolder extends InvalidName {
+  path: string
+}
+
+/** Walks `apiDir` in a fixed order and returns every route file below it, with what is wrong with the tree. */
+export function scanRoutes(apiDir: string): Scan {
+  const scan: Scan = { files: [], problems: [], warnings: [] }
+  walk({ path: apiDir, trail: [realpathSync(apiDir)], segments: [], invalid: [] }, scan)
+  return scan
+}
+
+/** The middleware files in `apiDir` and beside it. */
+export function findMiddlewareFiles(apiDir: string): string[] {
+  return [apiDir, dirname(apiDir)].flatMap((directory) =>
+    MIDDLEWARE_FILES.map((name) => join(directory, name)).filter(isFile)
+  )
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+/** What stands at a path, links followed; undefined for nothing. */
+export function kindOf(path: string): 'directory' | 'other' | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  return stats.isDirectory() ? 'directory' : 'other'
+}
+
+function walk(folder: Folder, scan: Scan): void {
+  const routeFiles: string[] = []
+  const below: { name: string; path: string; real: string }[] = []
+  for (const entry of readEntries(folder, scan)) {
+    const path = join(folder.path, entry.name)
+    const target = resolveEntry(entry, path, folder, scan)
+    if (target === 'file') noteFile(entry.name, path, { routeFiles, scan })
+    else if (target !== undefined) below.push({ name: entry.name, path, real: target.real })
+  }
+  addRouteFiles(routeFiles, folder, scan)
+  for (const child of below) descend(child, folder, scan)
+}
+
+function readEntries(folder: Folder, scan: Scan): Dirent[] {
+  try {
+    const entries = readdirSync(folder.path, { withFileTypes: true })
+    return entries.filter((entry) => !isIgnored(entry.name)).toSorted((a, b) => compareText(a.name, b.name))
+  } catch (cause) {
+    scan.problems.push(unreadable(folder.path, cause))
+    return []
+  }
+}
+
+/** `_private`, hidden and installed things. `.well-known` is the one dotted name that belongs to the web (RFC 8615). */
+function isIgnored(name: string): boolean {
+  return name.startsWith('_') || name === 'node_modules' || (name.startsWith('.') && name !== '.well-known')
+}
+
+/** `'file'`, or the real path of a folder to go into. Links are followed; one that leads back is reported and left. */
+function resolveEntry(entry: Dirent, path: string, folder: Folder, scan: Scan): 'file' | { real: string } | undefined {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return { real: join(folder.trail.at(-1) ?? folder.path, entry.name) }
+  try {
+    // Links, and file systems that do not tell the kind of an entry.
+    const stats = statSync(path)
+    if (stats.isFile()) return 'file'
+    if (!stats.isDirectory()) return undefined
+    const real = realpathSync(path)
+    if (!folder.trail.includes(real)) return { real }
+    scan.warnings.push(loop(path, real))
+  } catch (cause) {
+    scan.problems.push(unreadable(path, cause))
+  }
+  return undefined
+}
+
+function noteFile(name: string, path: string, into: { routeFiles: string[]; scan: Scan }): void {
+  if (ROUTE_FILE.test(name)) into.routeFiles.push(path)
+  else if (ALMOST_ROUTE_FILE.test(name)) into.scan.warnings.push(almost(path))
+}
+
+function addRouteFiles(routeFiles: readonly string[], folder: Folder, scan: Scan): void {
+  const [file] = routeFiles
+  if (file === undefined) return
+  for (const { path, wrong, fix } of folder.invalid) {
+    if (scan.problems.some((problem) => problem.files.includes(path))) continue
+    scan.problems.push({ code: 'ROUTE_SEGMENT_INVALID', message: `The folder name ${wrong}`, files: [path], fix })
+  }
+  if (routeFiles.length > 1) scan.problems.push(twoFiles(routeFiles))
+  else if (folder.invalid.length === 0) {
+    scan.files.push({ file, directory: folder.path, segments: folder.segments })
+  }
+}
+
+function descend(child: { name: string; path: string; real: string }, folder: Folder, scan: Scan): void {
+  const parsed = parseName(child.name)
+  const segments = 'segment' in parsed ? [...folder.segments, parsed.segment] : folder.segments
+  // Reported when a route file is found below: other folders may be named as they like.
+  const invalid = 'wrong' in parsed ? [...folder.invalid, { path: child.path, ...parsed }] : folder.invalid
+  walk({ path: child.path, trail: [...folder.trail, child.real], segments, invalid }, scan)
+}
+
+function unreadable(path: string, cause: unknown): BootProblem {
+  return {
+    code: 'ROUTE_ENTRY_UNREADABLE',
+    message: 'This cannot be read',
+    files: [path],
+    fix: 'Make it readable, remove it, or begin its name with _ to have it ignored',
+    cause
+  }
+}
+
+function twoFiles(files: readonly string[]): BootProblem {
+  return {
+    code: 'ROUTE_FILE_TWICE',
+    message: `One folder holds ${files.length} route files`,
+    files,
+    fix: 'Keep one; a .js beside its .ts is often left over from a build'
+  }
+}
+
+function warning(code: BootWarningCode, message: string, files: readonly string[]): BootWarning {
+  return { code, message, files }
+}
+
+function loop(path: string, real: string): BootWarning {
+  const message = `The link ${displayPath(path)} leads back to ${displayPath(real)} and is not followed`
+  return warning('ROUTE_LINK_LOOP', message, [path])
+}
+
+function almost(path: string): BootWarning {
+  const message = `${displayPath(path)} is not served: route files are named route.ts, .mts, .cts, .js, .mjs or .cjs`
+  return warning('ROUTE_FILE_NAME', message, [path])
+}
