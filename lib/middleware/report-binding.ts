@@ -1,0 +1,100 @@
+import type { BootWarning, Segment } from '../contract/manifest.js'
+import type { RouteModule } from '../contract/route-module.js'
+import type { BootWarningCode } from '../errors/boot-error.js'
+import { bindChain, ownMiddleware, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
+import { coverSegments } from './cover.js'
+
+/** A route as the report needs it: from a file, or registered by a plugin (then without file and module). */
+export interface ReportedRoute {
+  pattern: string
+  segments: readonly Segment[]
+  file?: string
+  module?: RouteModule
+}
+
+/** A place where requests pass without middleware although others are guarded. */
+export interface PublicHole {
+  /** A prefix of the map, or the pattern of a route. */
+  path: string
+  /** Which of the two `path` is. */
+  kind: 'prefix' | 'route'
+  /** For a prefix: the guarded prefixes whose middleware does not run below it. */
+  inside: readonly string[]
+  /** For a route: its file, when it has one. */
+  file: string | undefined
+}
+
+export interface BindingReport {
+  warnings: readonly BootWarning[]
+  holes: readonly PublicHole[]
+}
+
+interface ReportInput {
+  prefixes: readonly BoundPrefix[]
+  routes: readonly ReportedRoute[]
+  options: BindOptions
+}
+
+/** What deserves a look at boot: keys without effect, parameters beside guarded names, and every public place. */
+export function reportBinding(input: ReportInput): BindingReport {
+  return {
+    warnings: [...input.prefixes.flatMap((prefix) => warnOfKey(prefix, input)), ...warnOfSiblings(input)],
+    holes: [...prefixHoles(input), ...routeHoles(input)]
+  }
+}
+
+function warnOfKey(prefix: BoundPrefix, { routes, options }: ReportInput): BootWarning[] {
+  const covered = (how: { caseSensitive: boolean }): ReportedRoute | undefined =>
+    routes.find(({ segments }) => coverSegments(prefix.segments, segments, how) !== undefined)
+  if (covered(options) !== undefined) return []
+  const key = JSON.stringify(prefix.key)
+  const otherCase = covered({ caseSensitive: false })
+  if (otherCase === undefined) {
+    return [warning('MIDDLEWARE_KEY_UNUSED', `The key ${key} of the middleware map matches no route`)]
+  }
+  const message = `The key ${key} of the middleware map differs from ${otherCase.pattern} only by case and covers nothing`
+  return [warning('MIDDLEWARE_KEY_CASE', message, otherCase.file)]
+}
+
+function warnOfSiblings({ prefixes, routes, options }: ReportInput): BootWarning[] {
+  return routes.flatMap(({ pattern, segments, file }) => {
+    const conditional = bindChain(prefixes, segments, options).steps.filter((step) => step.when !== undefined)
+    if (conditional.length === 0) return []
+    const keys = conditional.map((step) => step.prefix).join(', ')
+    const message = `${pattern} can stand in for ${keys}: the middleware of that prefix runs there when the value equals it`
+    return [warning('MIDDLEWARE_PARAM_SIBLING', message, file)]
+  })
+}
+
+function warning(code: BootWarningCode, message: string, file?: string): BootWarning {
+  return { code, message, files: file === undefined ? [] : [file] }
+}
+
+function prefixHoles({ prefixes, options }: ReportInput): PublicHole[] {
+  return prefixes.flatMap((hole) => {
+    if (hole.middleware.length > 0) return []
+    const others = prefixes.slice(0, prefixes.indexOf(hole))
+    const inside = certainSteps(bindChain(others, hole.segments, options)).map((step) => step.prefix)
+    return inside.length === 0 ? [] : [{ path: hole.key, kind: 'prefix', inside, file: undefined }]
+  })
+}
+
+/** Routes nobody thought of: no middleware of their own or from the map, and no key that calls them public. */
+function routeHoles({ prefixes, routes, options }: ReportInput): PublicHole[] {
+  if (prefixes.every(({ middleware }) => middleware.length === 0)) return []
+  return routes.flatMap(({ pattern, segments, file, module }) => {
+    const chain = bindChain(prefixes, segments, options)
+    if (chain.publicBy !== undefined || isGuarded(chain, module)) return []
+    return [{ path: pattern, kind: 'route', inside: [], file }]
+  })
+}
+
+function certainSteps(chain: BoundChain) {
+  return chain.steps.filter((step) => step.when === undefined)
+}
+
+/** True when every method of the route has middleware in front of it, whatever the parameters are. */
+export function isGuarded(chain: BoundChain, module: RouteModule | undefined): boolean {
+  if (certainSteps(chain).length > 0) return true
+  return module !== undefined && Object.keys(module.handlers).every((name) => ownMiddleware(module, name).length > 0)
+}

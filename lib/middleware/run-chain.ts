@@ -1,0 +1,159 @@
+import type { Middleware } from '../contract/middleware.js'
+import type { Request } from '../contract/request.js'
+import type { Response } from '../contract/response.js'
+import { ApiError } from '../errors/api-error.js'
+import type { BoundChain } from './chain.js'
+import { meets, type StepCondition } from './cover.js'
+import { stripSegments } from './strip-segments.js'
+
+type Done = (error?: unknown) => void
+
+/**
+ * Runs a chain. `done` is called at most once: without an argument when every middleware has passed, with an error (never
+ * a falsy one) when one failed; not at all when a middleware has answered. By then `request.url` is whole again and
+ * `baseUrl` is empty. A url that a middleware changed stays changed.
+ */
+export type ChainRunner = (request: Request, response: Response, done: Done) => void
+
+/** A call to `next`, or an error, that came too late to have an effect. */
+export interface LateNext {
+  /** The name of the middleware's function; empty for an anonymous one. */
+  middleware: string
+  /** The key of the map it stands under; undefined for a route's own. */
+  prefix: string | undefined
+  /** What was thrown or handed to `next` after the middleware had already passed the request on. */
+  error: unknown
+}
+
+export interface ChainOptions {
+  /** Whether the response has begun although `headersSent` is false yet (a hook or a session store is running). */
+  isAnswered?: (response: Response) => boolean
+  /** Told when a middleware calls `next` twice, or fails after calling it. */
+  onLateNext?: (late: LateNext, request: Request) => void
+}
+
+/** One middleware of a chain, flattened for the walk. */
+interface Stop {
+  readonly run: Middleware
+  readonly depth: number
+  readonly prefix: string | undefined
+  readonly when: readonly StepCondition[] | undefined
+}
+
+/** Puts a chain and the route's own middleware together, once, at boot. null when nothing would run. */
+export function composeChain(
+  chain: BoundChain,
+  ownMiddleware: readonly Middleware[],
+  options: ChainOptions = {}
+): ChainRunner | null {
+  const stops: Stop[] = chain.steps.flatMap(({ prefix, depth, middleware, when }) =>
+    middleware.map((run) => ({ run, depth, prefix, when }))
+  )
+  stops.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, when: undefined })))
+  if (stops.length === 0) return null
+  if (stops.every((stop) => stop.when === undefined)) {
+    const plan: Plan = { stops, options }
+    return (request, response, done) => new Walk(plan, request, response, done).enter(0)
+  }
+  return (request, response, done) => {
+    // Before the first middleware runs: none of them can talk another out of running.
+    const params: Readonly<Record<string, unknown>> = request.params ?? {}
+    const due = stops.filter(({ when }) => when === undefined || when.every((condition) => meets(condition, params)))
+    new Walk({ stops: due, options }, request, response, done).enter(0)
+  }
+}
+
+interface Plan {
+  readonly stops: readonly Stop[]
+  readonly options: ChainOptions
+}
+
+/** One request on its way through a chain. One object per request, one function per middleware, no promise. */
+class Walk {
+  private readonly plan: Plan
+  private readonly request: Request
+  private readonly response: Response
+  private readonly done: Done
+  /** The whole url, and what of it the current middleware sees; the same at depth 0. */
+  private full: string
+  private seen: string
+  private depth = 0
+
+  constructor(plan: Plan, request: Request, response: Response, done: Done) {
+    this.plan = plan
+    this.request = request
+    this.response = response
+    this.done = done
+    this.full = request.url
+    this.seen = this.full
+  }
+
+  enter(index: number): void {
+    const stop = this.plan.stops[index]
+    if (stop === undefined) return this.leave()
+    if (stop.depth !== this.depth) this.mount(stop.depth)
+    let passed = false
+    // Each middleware has a `next` of its own: a second call must not pass the request on in a later one's name.
+    const next = (word?: unknown): void => {
+      if (passed) return this.tooLate(stop, word)
+      passed = true
+      this.pass(index, word)
+    }
+    const fail = (error: unknown): void => next(error || new Error(`Middleware failed with ${String(error)}`))
+    try {
+      const result = stop.run(this.request, this.response, next)
+      if (isThenable(result)) result.then(undefined, fail)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  private pass(index: number, word: unknown): void {
+    const { plan, response } = this
+    this.noteRewrite()
+    const leaves = word === 'router' || (word === 'route' && plan.stops[index]?.prefix === undefined)
+    if (word && word !== 'route' && !leaves) return this.leave(word)
+    if (response.headersSent || plan.options.isAnswered?.(response)) return
+    // As in Express: `'route'` passes over the rest of a route, its handler included, and `'router'` over all routes.
+    if (leaves) return this.leave(new ApiError(404, 'NOT_FOUND', 'Route not found'))
+    this.enter(index + 1)
+  }
+
+  /** Shows the middleware of a prefix its part of the url, as Express does for what is mounted. */
+  private mount(depth: number): void {
+    const { request } = this
+    // Reads what is stored, or the url before it is cut for the first time.
+    const original = request.originalUrl
+    request.originalUrl = original ?? this.full
+    const { base, rest } = stripSegments(this.full, depth)
+    request.baseUrl = base
+    request.url = rest
+    this.seen = rest
+    this.depth = depth
+  }
+
+  private noteRewrite(): void {
+    const { request } = this
+    if (request.url === this.seen) return
+    this.full = this.depth === 0 ? request.url : request.baseUrl + request.url
+    this.seen = request.url
+  }
+
+  private leave(error?: unknown): void {
+    const { request } = this
+    if (this.depth !== 0) {
+      request.url = this.full
+      request.baseUrl = ''
+    }
+    if (error === undefined) this.done()
+    else this.done(error)
+  }
+
+  private tooLate({ run, prefix }: Stop, error: unknown): void {
+    this.plan.options.onLateNext?.({ middleware: run.name, prefix, error }, this.request)
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
