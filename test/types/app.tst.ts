@@ -2,8 +2,6 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fastify from 'fastify'
 import { describe, expect, test } from 'tstyche'
 import {
-  ApiError,
-  BootError,
   ConflictError,
   createApp,
   describeRoutes,
@@ -11,7 +9,9 @@ import {
   fileRoutes,
   NotFoundError,
   ValidationError,
+  type ApiError,
   type AppOptions,
+  type BootError,
   type FileRoutesOptions
 } from 'twinroute'
 
