@@ -69,6 +69,13 @@ export interface Import {
   where: string
   from: string
   to: string
+  /** Gone after compilation: two files of one folder may describe each other's types. */
+  typeOnly: boolean
+}
+
+function isTypeOnly(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+  return ts.isImportTypeNode(node) || (ts.isExportDeclaration(node) && node.isTypeOnly)
 }
 
 /** Imports of files of this package, types included; `to` is the source file meant. */
@@ -78,6 +85,6 @@ export function ownImports(file: ts.SourceFile): Import[] {
     if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return []
     if (!specifier.text.startsWith('.')) return []
     const to = posix.join(dirname(file.fileName), specifier.text).replace(/\.([mc]?)js$/, '.$1ts')
-    return [{ where: at(node), from: file.fileName, to }]
+    return [{ where: at(node), from: file.fileName, to, typeOnly: isTypeOnly(node) }]
   })
 }
