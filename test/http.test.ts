@@ -1,0 +1,626 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import express, { type Express } from 'express'
+import LinkHeader from 'http-link-header'
+import { createClient } from 'redis'
+import t from 'tap'
+import {
+  apiVersion,
+  envelope,
+  pagination,
+  paginationMeta,
+  rateLimit,
+  setPaginationHeaders,
+  validate,
+  type RateLimitOptions,
+  type Schema
+} from 'twinroute/http'
+import { z } from 'zod'
+import { asExpress, listen, send } from './support/express-server.js'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Sends an error as the global error handler would, with its headers, and what `next` got. */
+function showErrors(app: Express): Express {
+  return app.use((error: any, _request: any, response: any, next: any) => {
+    const { statusCode = 500, code, message, details, headers = {} } = error
+    if (response.headersSent) next(error)
+    else response.set(headers).status(statusCode).json({ code, message, details })
+  })
+}
+
+async function jsonAnswer(url: string, init: RequestInit): Promise<{ status: number; body: any }> {
+  const response = await fetch(url, init)
+  return { status: response.status, body: await response.json() }
+}
+
+/** An application that validates and answers what the handler saw. */
+function validating(...middleware: any[]): Express {
+  const app = express()
+  app.all('/items/:id', ...middleware.map(asExpress), (request: any, response: any) => {
+    response.json({ validatedData: request.validatedData, body: request.body ?? null })
+  })
+  return showErrors(app)
+}
+
+const createUser = z.object({
+  name: z.string().min(2).max(100),
+  email: z.string().trim().toLowerCase().pipe(z.email()),
+  role: z.enum(['user', 'admin', 'moderator']).default('user'),
+  address: z.object({ streets: z.array(z.string().min(2)) }).optional()
+})
+
+const FAILED = 'Request validation failed'
+
+t.test('validate: a body', async (t) => {
+  const url = `${await listen(t, validating(validate(createUser)))}/items/1`
+  const post = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE) =>
+    jsonAnswer(url, { method: 'POST', body, headers })
+
+  t.test('validatedData is what the schema makes of it', async (t) => {
+    const answer = await post('{"name":"Ada","email":" ADA@Example.test ","unknown":1}')
+    t.equal(answer.status, 200)
+    t.strictSame(answer.body.validatedData, { name: 'Ada', email: 'ada@example.test', role: 'user' })
+  })
+
+  const invalid: [rule: string, body: string, fields: string[]][] = [
+    ['every problem is listed', '{"name":"A","email":"x"}', ['name', 'email']],
+    ['a missing field', '{"name":"Ada"}', ['email']],
+    [
+      'a path into objects and lists is dotted',
+      '{"name":"Ada","email":"a@b.test","address":{"streets":["ok","x"]}}',
+      ['address.streets.1']
+    ],
+    ['operator objects', '{"name":{"$gt":""},"email":{"$ne":null}}', ['name', 'email']],
+    ['a list', '[]', ['']]
+  ]
+  for (const [rule, body, fields] of invalid) {
+    t.test(`${rule}: 400 with details`, async (t) => {
+      const answer = await post(body)
+      t.match(answer, { status: 400, body: { code: 'VALIDATION_ERROR', message: FAILED } })
+      t.strictSame(
+        answer.body.details.map(({ field }: any) => field),
+        fields
+      )
+      for (const detail of answer.body.details) {
+        t.strictSame(Object.keys(detail), ['field', 'message'])
+        t.type(detail.message, 'string')
+      }
+    })
+  }
+
+  const deep = `{"name":${'['.repeat(200)}${']'.repeat(200)}}`
+  const big = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
+  const unread: [rule: string, status: number, code: string, body: string | Buffer, headers?: object][] = [
+    ['broken JSON', 400, 'VALIDATION_ERROR', '{"name":'],
+    ['JSON that is no object', 400, 'VALIDATION_ERROR', '"text"'],
+    ['200 levels', 400, 'VALIDATION_ERROR', deep],
+    ['200,000 levels', 400, 'VALIDATION_ERROR', '['.repeat(200_000) + ']'.repeat(200_000)],
+    ['a __proto__ key', 400, 'VALIDATION_ERROR', '{"name":"Ada","email":"a@b.test","__proto__":{"role":"admin"}}'],
+    ['a __proto__ key further in', 400, 'VALIDATION_ERROR', '{"address":[{"__proto__":{"role":"admin"}}]}'],
+    ['a constructor.prototype key', 400, 'VALIDATION_ERROR', '{"constructor":{"prototype":{"role":"admin"}}}'],
+    ['more than 1 MiB', 413, 'PAYLOAD_TOO_LARGE', big],
+    ['no body', 400, 'VALIDATION_ERROR', ''],
+    ['a form', 400, 'VALIDATION_ERROR', 'name=Ada', { 'content-type': 'application/x-www-form-urlencoded' }],
+    [
+      'JSON without a type',
+      400,
+      'VALIDATION_ERROR',
+      '{"name":"Ada","email":"a@b.test"}',
+      { 'content-type': 'text/plain' }
+    ]
+  ]
+  for (const [rule, status, code, body, headers] of unread) {
+    t.test(`${rule}: ${status} ${code}`, async (t) => {
+      const answer = await post(body, (headers ?? JSON_TYPE) as Record<string, string>)
+      t.match(answer, { status, body: { code } })
+      t.ok(JSON.stringify(answer.body).length < 1000, 'without an echo')
+    })
+  }
+
+  t.test('a compressed body counts as it is inflated', async (t) => {
+    const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' }
+    t.match(await post(gzipSync('{"name":"Ada","email":"a@b.test"}'), headers), { status: 200 })
+    t.match(await post(gzipSync(big), headers), { status: 413 })
+  })
+
+  t.test('nothing has reached the prototype of all objects', async (t) => {
+    t.equal(({} as any).role, undefined)
+  })
+})
+
+t.test('validate: a body that is too large is refused before it has arrived', async (t) => {
+  const url = `${await listen(t, validating(validate(createUser, { bodyLimit: 1000 })))}/items/1`
+  for (const [rule, headers, sent] of [
+    ['a declared length of 1 GB, nothing sent', { 'content-length': '1073741824' }, ''],
+    ['chunks without a declared length', { 'transfer-encoding': 'chunked' }, 'x'.repeat(1001)]
+  ] as const) {
+    t.test(rule, async (t) => {
+      const request = httpRequest(url, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, agent: false })
+      request.on('error', () => undefined) // the server closes while we could go on sending
+      request.flushHeaders()
+      if (sent !== '') request.write(sent)
+      const response: any = await new Promise((resolve) => request.on('response', resolve))
+      t.equal(response.statusCode, 413)
+      t.equal(response.headers.connection, 'close')
+      request.destroy()
+    })
+  }
+})
+
+t.test('validate: a body that somebody has parsed is taken as it is', async (t) => {
+  const parse = (request: any, _response: any, next: any): void => {
+    request.body = { name: 'Grace', email: 'grace@example.test' }
+    next()
+  }
+  const url = await listen(t, validating(parse, validate(createUser)))
+  const response = await fetch(`${url}/items/1`, { method: 'POST', body: '{"name":', headers: JSON_TYPE })
+  t.match(await response.json(), { validatedData: { name: 'Grace' } })
+
+  t.test('so forms work after their parser', async (t) => {
+    const url = await listen(t, validating(express.urlencoded(), validate(createUser)))
+    const body = new URLSearchParams({ name: 'Ada', email: 'a@b.test' })
+    t.match(await (await fetch(`${url}/items/1`, { method: 'POST', body })).json(), { validatedData: { name: 'Ada' } })
+  })
+})
+
+t.test('validate: body, query and params by name', async (t) => {
+  const sources = validate({
+    params: z.object({ id: z.coerce.number().int() }),
+    query: z.object({ sort: z.enum(['name', 'email']).optional() }),
+    body: z.object({ name: z.string() })
+  })
+  const url = await listen(t, validating(sources))
+  const put = (path: string, body: string) => jsonAnswer(url + path, { method: 'PUT', body, headers: JSON_TYPE })
+
+  t.test('validatedData has a key for each', async (t) => {
+    const { body } = await put('/items/7?sort=name&other=1', '{"name":"Ada"}')
+    t.strictSame(body.validatedData, { params: { id: 7 }, query: { sort: 'name' }, body: { name: 'Ada' } })
+  })
+
+  t.test('fields start with the part they are of', async (t) => {
+    const { status, body } = await put('/items/x?sort=password', '{}')
+    t.equal(status, 400)
+    t.strictSame(body.details.map(({ field }: any) => field).toSorted(), ['body.name', 'params.id', 'query.sort'])
+  })
+
+  t.test('without a body schema the body stays unread', async (t) => {
+    const url = await listen(t, validating(validate({ query: z.object({}) }), express.text({ type: '*/*' })))
+    const response = await fetch(`${url}/items/1`, { method: 'POST', body: '{broken', headers: JSON_TYPE })
+    t.match(await response.json(), { body: '{broken' })
+  })
+})
+
+/** A schema of no library: Standard Schema is only a shape. */
+function schemaOf(validate: Schema['~standard']['validate']): Schema {
+  return { '~standard': { version: 1, vendor: 'test', validate } }
+}
+
+t.test('validate: any Standard Schema', async (t) => {
+  const ask = async (schema: Schema) => {
+    const url = await listen(t, validating(validate(schema)))
+    return jsonAnswer(`${url}/items/1`, { method: 'POST', body: '{"a":1}', headers: JSON_TYPE })
+  }
+
+  t.test('one that answers later', async (t) => {
+    const later = schemaOf(async (value) => ({ value: { seen: value } }))
+    t.match(await ask(later), { status: 200, body: { validatedData: { seen: { a: 1 } } } })
+  })
+
+  t.test('one whose paths hold objects', async (t) => {
+    const keyed = schemaOf(() => ({ issues: [{ message: 'no', path: ['list', { key: 0 }, { key: 'name' }] }] }))
+    t.match(await ask(keyed), { status: 400, body: { details: [{ field: 'list.0.name', message: 'no' }] } })
+  })
+
+  t.test('one that throws: the error goes on', async (t) => {
+    const throwing = schemaOf(() => {
+      throw new Error('the schema is broken')
+    })
+    t.match(await ask(throwing), { status: 500, body: { message: 'the schema is broken' } })
+  })
+
+  t.test('the client does not decide how long the details are', async (t) => {
+    const issue = { message: 'm'.repeat(10_000), path: ['k'.repeat(10_000)] }
+    const { body } = await ask(schemaOf(() => ({ issues: Array.from({ length: 5000 }, () => issue) })))
+    t.ok(body.details.length <= 100 && JSON.stringify(body).length < 100_000, `${JSON.stringify(body).length} bytes`)
+  })
+})
+
+t.test('validate: the async context of the request is kept while the body arrives', async (t) => {
+  const storage = new AsyncLocalStorage<string>()
+  const app = express()
+  app.use((request, _response, next) => storage.run(String(request.query.id), next))
+  app.post('/', asExpress(validate(z.object({}))), (_request, response) => {
+    response.json({ id: storage.getStore() })
+  })
+  const url = await listen(t, app)
+  const ids = Array.from({ length: 20 }, () => randomUUID())
+  const seen = await Promise.all(
+    ids.map(async (id) => {
+      const { body } = await jsonAnswer(`${url}/?id=${id}`, { method: 'POST', body: '{}', headers: JSON_TYPE })
+      return body.id
+    })
+  )
+  t.strictSame(seen, ids)
+})
+
+/** An application with a limiter on POST /login, behind a proxy that is believed. */
+function limited(options: RateLimitOptions): Express {
+  const app = express().set('trust proxy', true)
+  app.all('/login', asExpress(rateLimit(options)), (_request, response) => {
+    response.json({ passed: true })
+  })
+  return showErrors(app)
+}
+
+/** Statuses of one request for each address, in turn. */
+async function statuses(url: string, addresses: readonly string[], path = '/login'): Promise<number[]> {
+  const seen = []
+  for (const address of addresses) {
+    const { status } = await send(url + path, ['x-forwarded-for', address])
+    seen.push(status ?? 0)
+  }
+  return seen
+}
+
+const times = (count: number, address: string): string[] => Array.from({ length: count }, () => address)
+
+t.test('rateLimit', async (t) => {
+  t.test('five attempts pass, then 429 in the flat shape with Retry-After', async (t) => {
+    const url = await listen(t, limited({}))
+    t.strictSame(await statuses(url, times(5, '192.0.2.1')), [200, 200, 200, 200, 200])
+    const answer = await send(`${url}/login`, ['x-forwarded-for', '192.0.2.1'])
+    t.match(answer, { status: 429, body: { error: 'TOO_MANY_ATTEMPTS', message: String } })
+    t.strictSame(Object.keys(answer.body), ['error', 'message'])
+    const wait = Number(answer.headers['retry-after'])
+    t.ok(Number.isInteger(wait) && wait > 0 && wait <= 900, `Retry-After: ${wait}`)
+  })
+
+  t.test('after the window the client starts anew', async (t) => {
+    const url = await listen(t, limited({ attempts: 1 }))
+    t.strictSame(await statuses(url, times(2, '192.0.2.1')), [200, 429])
+    const { now } = Date
+    t.intercept(Date, 'now', { value: () => now() + 900_000 })
+    t.strictSame(await statuses(url, times(2, '192.0.2.1')), [200, 429])
+  })
+
+  const clients: [rule: string, first: string, second: string, shared: boolean][] = [
+    ['another IPv4 address is another client', '192.0.2.1', '192.0.2.2', false],
+    ['an IPv4 address in IPv6 notation is the same client', '::ffff:192.0.2.1', '192.0.2.1', true],
+    ['two IPv4 addresses in IPv6 notation are two clients', '::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
+    ['a /64 network is one client', '2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
+    ['another /64 network is another client', '2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['an IPv6 address written otherwise is the same client', '2001:db8::1', '2001:0DB8:0:0:0:0:0:1', true]
+  ]
+  for (const [rule, first, second, shared] of clients) {
+    t.test(rule, async (t) => {
+      const url = await listen(t, limited({ attempts: 1 }))
+      t.strictSame(await statuses(url, [first, second]), shared ? [200, 429] : [200, 200])
+    })
+  }
+
+  t.test('another spelling of the route is no new budget', async (t) => {
+    const app = limited({ attempts: 1 })
+    app.use('/mounted', asExpress(rateLimit({ attempts: 1 })), (_request, response) => {
+      response.json({ passed: true })
+    })
+    const url = await listen(t, app)
+    for (const [first, ...others] of [
+      ['/login', '/login/', '/LOGIN', '/login?x=1', '/login?y'],
+      ['/mounted', '/mounted/', '/Mounted', '/mounted?x=1', '/mounted/below']
+    ] as const) {
+      t.strictSame(await statuses(url, ['192.0.2.1'], first), [200])
+      for (const path of others) t.strictSame(await statuses(url, ['192.0.2.1'], path), [429], path)
+    }
+    const other = await fetch(`${url}/login`, { method: 'HEAD', headers: { 'x-forwarded-for': '192.0.2.1' } })
+    t.equal(other.status, 429, 'nor is another method')
+  })
+
+  t.test('one limiter on two routes counts them apart', async (t) => {
+    const app = express()
+    const limiter = asExpress(rateLimit({ attempts: 1 }))
+    app.get(['/one'], limiter, (_request, response) => void response.json({}))
+    app.get('/two', limiter, (_request, response) => void response.json({}))
+    const url = await listen(t, app)
+    t.equal((await send(`${url}/one`)).status, 200)
+    t.equal((await send(`${url}/two`)).status, 200)
+    t.equal((await send(`${url}/one`)).status, 429)
+  })
+
+  t.test('keyFor decides who is counted', async (t) => {
+    const url = await listen(t, limited({ attempts: 1, keyFor: (request) => String(request.query.account) }))
+    t.strictSame(await statuses(url, ['192.0.2.1'], '/login?account=a'), [200])
+    t.strictSame(await statuses(url, ['192.0.2.2'], '/login?account=a'), [429])
+    t.strictSame(await statuses(url, ['192.0.2.2'], '/login?account=b'), [200])
+  })
+
+  t.test('a keyFor that throws is handed to next', async (t) => {
+    const keyFor = (): string => {
+      throw new Error('no account')
+    }
+    t.match(await send(`${await listen(t, limited({ keyFor }))}/login`), {
+      status: 500,
+      body: { message: 'no account' }
+    })
+  })
+
+  t.test('no more clients are remembered than maxKeys', async (t) => {
+    const url = await listen(t, limited({ attempts: 1, maxKeys: 2 }))
+    t.strictSame(await statuses(url, ['192.0.2.1', '192.0.2.2', '192.0.2.2']), [200, 200, 429])
+    t.strictSame(await statuses(url, ['192.0.2.3', '192.0.2.2', '192.0.2.3']), [200, 429, 429], 'the newer stay')
+    t.strictSame(await statuses(url, ['192.0.2.1']), [200], 'the oldest was forgotten')
+  })
+
+  t.test('options that make no sense are refused at boot', async (t) => {
+    for (const options of [
+      { attempts: 0 },
+      { attempts: 1.5 },
+      { attempts: NaN },
+      { windowMs: 999 },
+      { windowMs: NaN }
+    ]) {
+      t.throws(() => rateLimit(options), RangeError)
+    }
+  })
+})
+
+/** A connected client, or why there is none. */
+async function connectRedis(url: string) {
+  const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 2000 } })
+  client.on('error', () => undefined)
+  const reason = await client.connect().then(
+    () => undefined,
+    (error: Error) => `no Redis at ${url}: ${error.message}`
+  )
+  return { client, reason }
+}
+
+/** Stands between a client and Redis and can stop passing anything on, while all connections stay open. */
+async function startProxy(t: any) {
+  const state = { silent: false, port: 0 }
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(6379, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near]
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.on('data', (bytes) => state.silent || to.write(bytes))
+    }
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  await new Promise((resolve) => server.once('listening', resolve))
+  state.port = (server.address() as AddressInfo).port
+  return state
+}
+
+const redis = await connectRedis('redis://127.0.0.1:6379')
+
+t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
+  const keyPrefix = `twinroute-test:${randomUUID()}`
+  t.teardown(async () => {
+    const keys = await redis.client.keys(`${keyPrefix}*`)
+    if (keys.length > 0) await redis.client.del(keys)
+    await redis.client.close()
+  })
+
+  t.test('two processes share one count, which ends with the window', async (t) => {
+    const options = { redis: redis.client, keyPrefix: `${keyPrefix}:shared`, attempts: 2, windowMs: 60_000 }
+    const [first, second] = [await listen(t, limited(options)), await listen(t, limited(options))]
+    t.strictSame(await statuses(first, times(1, '192.0.2.1')), [200])
+    t.strictSame(await statuses(second, times(2, '192.0.2.1')), [200, 429])
+    const answer = await send(`${first}/login`, ['x-forwarded-for', '192.0.2.1'])
+    t.equal(answer.status, 429)
+    t.match(answer.headers['retry-after'], /^\d+$/)
+    const keys = await redis.client.keys(`${keyPrefix}:shared*`)
+    t.equal(keys.length, 1)
+    const left = await redis.client.pTTL(keys[0] ?? '')
+    t.ok(left > 0 && left <= 60_000, `${left} ms left`)
+  })
+
+  t.test('limiters with other limits have counts of their own', async (t) => {
+    const shared = { redis: redis.client, keyPrefix: `${keyPrefix}:limits` }
+    const strict = await listen(t, limited({ ...shared, attempts: 1 }))
+    const generous = await listen(t, limited({ ...shared, attempts: 3 }))
+    t.strictSame(await statuses(strict, times(2, '192.0.2.1')), [200, 429])
+    t.strictSame(await statuses(generous, times(4, '192.0.2.1')), [200, 200, 200, 429])
+  })
+
+  t.test('a client that is not connected: the count goes on in the process', async (t) => {
+    const unconnected = createClient({ url: 'redis://127.0.0.1:6379' })
+    const url = await listen(t, limited({ redis: unconnected, keyPrefix, attempts: 2 }))
+    t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
+  })
+
+  t.test('Redis falls silent: the count goes on in the process', async (t) => {
+    const proxy = await startProxy(t)
+    const { client, reason } = await connectRedis(`redis://127.0.0.1:${proxy.port}`)
+    t.equal(reason, undefined)
+    t.teardown(() => client.destroy())
+    const url = await listen(t, limited({ redis: client, keyPrefix: `${keyPrefix}:silent`, attempts: 2 }))
+    t.strictSame(await statuses(url, times(1, '192.0.2.1')), [200])
+    proxy.silent = true
+    t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
+  })
+})
+
+t.test('apiVersion', async (t) => {
+  const app = express()
+  app.use(asExpress(apiVersion('v2', (body: any) => ({ version: 2, was: body }))))
+  app.use('/v1', asExpress(apiVersion('v1')))
+  app.get(['/json', '/v1/json'], (request: any, response) => void response.json({ seen: request.apiVersion ?? null }))
+  app.get('/send', (_request, response) => void response.send({ a: 1 }))
+  app.get('/text', (_request, response) => void response.send('text'))
+  app.get('/error', (_request, response) => void response.status(404).json({ error: 'NOT_FOUND' }))
+  const url = await listen(t, app)
+
+  const plain = { seen: null }
+  const rows: [rule: string, path: string, version: string | undefined, body: unknown][] = [
+    ['its own version: sets request.apiVersion and transforms', '/json', 'v2', { version: 2, was: { seen: 'v2' } }],
+    ['no header means v1', '/json', undefined, plain],
+    ['another version', '/json', 'v1', plain],
+    ['a version it does not know', '/json', 'v3', plain],
+    ['other letters are another version', '/json', 'V2', plain],
+    ['a list is no version', '/json', 'v2, v1', plain],
+    ['middleware of v1 acts without a header', '/v1/json', undefined, { seen: 'v1' }],
+    ['an object given to send is JSON too', '/send', 'v2', { version: 2, was: { a: 1 } }],
+    ['text is not touched', '/text', 'v2', 'text'],
+    ['errors are the same in all versions', '/error', 'v2', { error: 'NOT_FOUND' }]
+  ]
+  for (const [rule, path, version, body] of rows) {
+    t.test(rule, async (t) => {
+      const answer = await send(url + path, version === undefined ? [] : ['X-API-Version', version])
+      t.strictSame(answer.body, body)
+      t.match(answer.headers.vary, /x-api-version/i, 'caches are told')
+    })
+  }
+})
+
+t.test('pagination', async (t) => {
+  const first = { page: 1, limit: 20, offset: 0 }
+  const rows: [rule: string, query: object, expected: object, options?: object][] = [
+    ['nothing given', {}, first],
+    ['both given', { page: '3', limit: '10' }, { page: 3, limit: 10, offset: 20 }],
+    ['100 rows are a page', { limit: '100' }, { page: 1, limit: 100, offset: 0 }],
+    ['more are reduced to 100', { limit: '101', page: '2' }, { page: 2, limit: 100, offset: 100 }],
+    ['even very many', { limit: '1000000000' }, { page: 1, limit: 100, offset: 0 }],
+    ['a far page', { page: '1000000000' }, { page: 1_000_000_000, limit: 20, offset: 19_999_999_980 }],
+    ['zero', { page: '0', limit: '0' }, first],
+    ['negative numbers', { page: '-1', limit: '-1' }, first],
+    ['fractions', { page: '1.5', limit: '2.5' }, first],
+    ['no numbers', { page: 'NaN', limit: 'ten' }, first],
+    ['other ways to write a number', { page: '0x10', limit: '1e1' }, first],
+    ['signs and spaces', { page: '+2', limit: ' 5' }, first],
+    ['empty text', { page: '', limit: '' }, first],
+    ['repeated keys', { page: ['2', '3'], limit: ['5'] }, first],
+    ['objects', { page: { $gt: 1 }, limit: true }, first],
+    ['numbers', { page: 2, limit: 5 }, { page: 2, limit: 5, offset: 5 }],
+    ['more digits than a number has', { page: '9'.repeat(30), limit: '9'.repeat(30) }, first],
+    ['an offset beyond what can be counted', { page: '9007199254740991' }, first],
+    ['limits of the caller', { limit: '60' }, { page: 1, limit: 50, offset: 0 }, { maxLimit: 50, defaultLimit: 5 }],
+    ['a default of the caller', { page: '2' }, { page: 2, limit: 5, offset: 5 }, { maxLimit: 50, defaultLimit: 5 }]
+  ]
+  for (const [rule, query, expected, options] of rows) t.strictSame(pagination(query, options), expected, rule)
+
+  for (const [total, totalPages] of [
+    [0, 0],
+    [1, 1],
+    [20, 1],
+    [21, 2]
+  ] as const) {
+    t.strictSame(paginationMeta(1, 20, total), { page: 1, limit: 20, total, totalPages }, `${total} rows`)
+  }
+})
+
+t.test('setPaginationHeaders', async (t) => {
+  const app = express()
+  app.use((request: any, response: any) => {
+    if (request.query.preload !== undefined) response.set('Link', '</style.css>; rel="preload"')
+    const { page, limit } = pagination(request.query)
+    setPaginationHeaders(request, response, paginationMeta(page, limit, 60))
+    response.json({})
+  })
+  const url = await listen(t, app)
+  const linksOf = async (path: string) => {
+    const { headers } = await send(url + path)
+    const link = String(headers.link ?? '')
+    return { headers, link, links: Object.fromEntries(LinkHeader.parse(link).refs.map(({ rel, uri }) => [rel, uri])) }
+  }
+
+  t.test('the four headers', async (t) => {
+    const { headers } = await linksOf('/api/posts?page=2&limit=25')
+    t.match(headers, {
+      'x-pagination-page': '2',
+      'x-pagination-limit': '25',
+      'x-pagination-total': '60',
+      'x-pagination-totalpages': '3'
+    })
+  })
+
+  const rows: [rule: string, path: string, links: Record<string, string>][] = [
+    ['the first page has a next one', '/api/posts', { next: '/api/posts?page=2' }],
+    ['one in the middle has both', '/api/posts?page=2', { prev: '/api/posts?page=1', next: '/api/posts?page=3' }],
+    ['the last has a previous one', '/api/posts?page=3', { prev: '/api/posts?page=2' }],
+    ['a page beyond the last has a previous one', '/api/posts?page=9', { prev: '/api/posts?page=8' }],
+    ['a single page has none', '/api/posts?limit=100', {}],
+    [
+      'other parameters are kept, repeated ones too',
+      '/api/posts?tag=a&limit=30&tag=b&page=1&sortBy=title',
+      { next: '/api/posts?tag=a&limit=30&tag=b&page=2&sortBy=title' }
+    ],
+    [
+      'letters of all languages are kept',
+      '/api/posts?search=%C3%A9+%26',
+      { next: '/api/posts?search=%C3%A9+%26&page=2' }
+    ],
+    ['a repeated page counts once', '/api/posts?page=1&page=7', { next: '/api/posts?page=2' }],
+    ['what could end the target is encoded', '/p?a=%3E%3B%20rel=x&b=>', { next: '/p?a=%3E%3B+rel%3Dx&b=%3E&page=2' }],
+    ['in the path too', '/p>;"<x', { next: '/p%3E;%22%3Cx?page=2' }],
+    ['broken escapes are data', '/p?a=%zz', { next: '/p?a=%25zz&page=2' }],
+    ['a path never names another host', '//evil.example/p', { next: '/evil.example/p?page=2' }],
+    ['nor by dots', '/.//evil.example/p', { next: '/evil.example/p?page=2' }],
+    ['nor by a backslash', '/\\evil.example/p', { next: '/evil.example/p?page=2' }],
+    ['a link longer than 2,048 characters is left out', `/p?a=${'x'.repeat(2048)}`, {}]
+  ]
+  for (const [rule, path, expected] of rows) {
+    t.test(rule, async (t) => {
+      const { port } = new URL(url)
+      const seen = await rawTarget(Number(port), path)
+      const links = Object.fromEntries(LinkHeader.parse(seen).refs.map(({ rel, uri }) => [rel, uri]))
+      t.strictSame(links, expected)
+    })
+  }
+
+  t.test('relations stand in quotes', async (t) => {
+    const { link } = await linksOf('/api/posts?page=2')
+    t.equal(link, '</api/posts?page=1>; rel="prev", </api/posts?page=3>; rel="next"')
+  })
+
+  t.test('a Link header that is there already is kept', async (t) => {
+    const { links } = await linksOf('/p?preload')
+    t.strictSame(links, { preload: '/style.css', next: '/p?preload=&page=2' })
+  })
+})
+
+/** The Link header for a request target that no URL parser has touched. */
+function rawTarget(port: number, target: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (bytes) => (text += bytes.toString('latin1'))).on('error', reject)
+    socket.on('end', () => resolve(/^link: (.*)$/im.exec(text)?.[1] ?? ''))
+    socket.write(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`, 'latin1')
+  })
+}
+
+t.test('envelope', async (t) => {
+  const meta = paginationMeta(1, 20, 21)
+  const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+  const rows: [rule: string, given: object | undefined, expected: object][] = [
+    ['data alone', undefined, { data: [1], meta: { timestamp: ISO } }],
+    ['with a message', { message: 'done' }, { data: [1], meta: { timestamp: ISO }, message: 'done' }],
+    ['with a request', { request: { requestId: 'r-1' } }, { data: [1], meta: { timestamp: ISO, requestId: 'r-1' } }],
+    ['with a request that has no id', { request: {} }, { data: [1], meta: { timestamp: ISO } }],
+    [
+      'with pagination',
+      { pagination: meta },
+      { data: [1], meta: { timestamp: ISO, pagination: { page: 1, limit: 20, total: 21, totalPages: 2 } } }
+    ]
+  ]
+  for (const [rule, given, expected] of rows) {
+    const made = JSON.parse(JSON.stringify(envelope([1], given)))
+    t.match(made, expected, rule)
+    t.strictSame(Object.keys(made), Object.keys(expected), `${rule}: no other keys`)
+    t.strictSame(Object.keys(made.meta), Object.keys((expected as any).meta), `${rule}: no other keys in meta`)
+  }
+  t.strictSame(envelope.plain({ id: 1 }), { data: { id: 1 } })
+  t.strictSame(envelope.plain({ id: 1 }, 'done'), { data: { id: 1 }, message: 'done' })
+})
