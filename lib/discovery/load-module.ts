@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { extname } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** What a file exports, or what was thrown when it was imported. */
@@ -66,7 +67,7 @@ function errorCode(error: unknown): string | undefined {
 /** One after the other: jiti evaluates a module that two imports ask for at the same time twice. */
 async function transformAll(files: readonly string[]): Promise<LoadedModule[]> {
   const { createJiti } = await import('jiti')
-  const jiti = createJiti(import.meta.url)
+  const jiti = createJiti(import.meta.url, { fsCache: cacheDirectory(files[0] ?? '') })
   const loaded: LoadedModule[] = []
   for (const file of files) {
     try {
@@ -76,6 +77,17 @@ async function transformAll(files: readonly string[]): Promise<LoadedModule[]> {
     }
   }
   return loaded
+}
+
+/**
+ * Where compiled sources are kept: in the application's own node_modules, if it has one. Never in the system's temporary
+ * directory, as is jiti's default: any user of the machine could put code there.
+ */
+function cacheDirectory(file: string): string | false {
+  const parent = dirname(file)
+  if (parent === file) return false
+  const modules = join(parent, 'node_modules')
+  return existsSync(modules) ? join(modules, '.cache', 'jiti') : cacheDirectory(parent)
 }
 
 /** A CommonJS module is its `module.exports`; for Node it is also a default export, which nobody wrote. */

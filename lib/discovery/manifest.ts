@@ -152,7 +152,7 @@ function importFailed(file: string, cause: unknown): BootProblem {
     code: 'ROUTE_IMPORT_FAILED',
     message: `${displayPath(file)} cannot be imported`,
     files: [file],
-    fix: 'Mend the error below it; every route file is imported when the application starts',
+    fix: 'Mend the error; every route file is imported when the application starts',
     cause
   }
 }

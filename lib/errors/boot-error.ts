@@ -83,7 +83,9 @@ function formatProblems(problems: readonly BootProblem[]): string {
 
 function formatProblem(problem: BootProblem, index: number): string {
   const lines = [`${index + 1}. ${problem.message} (${problem.code})`]
-  for (const file of problem.files) lines.push(`   ${displayPath(file)}`)
+  for (const file of problem.files.map(displayPath)) {
+    if (!problem.message.includes(file)) lines.push(`   ${file}`)
+  }
   if (problem.cause !== undefined) lines.push(`   Cause: ${describeCause(problem.cause)}`)
   lines.push(`   Fix: ${problem.fix}`)
   return lines.join('\n')
@@ -91,12 +93,17 @@ function formatProblem(problem: BootProblem, index: number): string {
 
 const FRAMES_SHOWN = 3
 
-/** The message with the line it came from; frames inside Node say nothing to the reader. */
+/** The message and where it was thrown; frames inside Node and packages say nothing to the reader. */
 function describeCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
-  const stack = cause.stack ?? ''
-  const at = stack.indexOf('\n    at ')
-  const head = stack.includes(cause.message) && at !== -1 ? stack.slice(0, at) : `${cause.name}: ${cause.message}`
-  const frames = stack.split('\n').filter((line) => line.startsWith('    at ') && !line.includes('node:internal'))
-  return [head, ...frames.slice(0, FRAMES_SHOWN)].join('\n   ')
+  const lines = (cause.stack ?? '').split('\n').filter((line) => line.trim() !== '')
+  const first = lines.findIndex(isFrame)
+  const head = lines.slice(0, first === -1 ? lines.length : first)
+  const told = head.join('\n').includes(cause.message.trim()) ? head : `${cause.name}: ${cause.message}`.split('\n')
+  const frames = lines.filter((line) => isFrame(line) && !/node:internal|node_modules/.test(line))
+  return [...told, ...frames.slice(0, FRAMES_SHOWN)].map((line) => line.trimEnd()).join('\n   ')
+}
+
+function isFrame(line: string): boolean {
+  return line.startsWith('    at ')
 }

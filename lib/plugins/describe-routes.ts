@@ -1,0 +1,155 @@
+import type { BootWarning, RouteManifest } from '../contract/manifest.js'
+import { ROUTE_METHODS } from '../contract/methods.js'
+import type { Middleware } from '../contract/middleware.js'
+import type { RouteModule } from '../contract/route-module.js'
+import { displayPath } from '../errors/boot-error.js'
+import type { Binder } from '../middleware/bind.js'
+import { ownMiddleware } from '../middleware/chain.js'
+import { isGuarded, type PublicHole, type ReportedRoute } from '../middleware/report-binding.js'
+
+/** The middleware of one prefix in front of a route. */
+export interface DescribedStep {
+  /** The key of the middleware map. */
+  prefix: string
+  /** The names of the functions. */
+  names: readonly string[]
+  /** True where it runs only when a parameter's value equals the name the prefix has there. */
+  conditional: boolean
+}
+
+export interface DescribedRoute {
+  /** Those a request can use, HEAD of a GET included; empty for a route that comes from no file. */
+  methods: readonly string[]
+  /** `/api/users/[userId]` */
+  pattern: string
+  /** Absolute path of the route file. */
+  file: string | undefined
+  /** From the middleware map, in the order it runs. */
+  middleware: readonly DescribedStep[]
+  /** The names of the route file's own middleware, by method. Methods without any are left out. */
+  own: Readonly<Record<string, readonly string[]>>
+  /** True when at least one method can be called without passing any middleware. */
+  public: boolean
+  /** The key of the empty array that makes it public. */
+  publicBy: string | undefined
+}
+
+/** All routes with what guards them. */
+export class RouteReport {
+  /** The most specific first. */
+  readonly routes: readonly DescribedRoute[]
+  /** Every place that is public although something around it is guarded. */
+  readonly holes: readonly PublicHole[]
+  /** What was odd at boot. */
+  readonly warnings: readonly BootWarning[]
+
+  constructor(routes: readonly DescribedRoute[], holes: readonly PublicHole[], warnings: readonly BootWarning[]) {
+    this.routes = routes
+    this.holes = holes
+    this.warnings = warnings
+  }
+
+  /** The report as a table, with the holes and warnings below it. */
+  toString(): string {
+    const rows = this.routes.map((route) => [
+      route.methods.join(' '),
+      route.pattern,
+      describeGuards(route),
+      route.file === undefined ? '' : displayPath(route.file)
+    ])
+    return [
+      table([['methods', 'path', 'middleware', 'file'], ...rows]),
+      section('public inside a guarded prefix', this.holes.filter(isPrefixHole).map(describeHole)),
+      section('without any middleware', this.holes.filter((hole) => !isPrefixHole(hole)).map(describeHole)),
+      section(
+        'warnings',
+        this.warnings.map(({ code, message }) => `${message} (${code})`)
+      )
+    ].join('')
+  }
+}
+
+/**
+ * Puts the manifest and the binding together.
+ * @param others routes that come from no file but that the map can cover, such as `/graphql`
+ */
+export function reportRoutes(
+  manifest: RouteManifest,
+  binder: Binder,
+  others: readonly ReportedRoute[] = []
+): RouteReport {
+  const routes: readonly ReportedRoute[] = [...manifest.routes, ...others]
+  const { holes, warnings } = binder.report(routes)
+  return new RouteReport(
+    routes.map((route) => describeRoute(route, binder)),
+    holes,
+    [...manifest.warnings, ...warnings]
+  )
+}
+
+function describeRoute({ pattern, segments, file, module }: ReportedRoute, binder: Binder): DescribedRoute {
+  const chain = binder.chainFor(segments)
+  return {
+    methods: module === undefined ? [] : servedMethods(module),
+    pattern,
+    file,
+    middleware: chain.steps.map(({ prefix, middleware, when }) => ({
+      prefix,
+      names: middleware.map(nameOf),
+      conditional: when !== undefined
+    })),
+    own: module === undefined ? {} : ownNames(module),
+    public: !isGuarded(chain, module),
+    publicBy: chain.publicBy
+  }
+}
+
+function servedMethods({ handlers }: RouteModule): string[] {
+  return ROUTE_METHODS.filter((method) => handlers[method] ?? (method === 'HEAD' && handlers.GET))
+}
+
+function ownNames(module: RouteModule): Record<string, readonly string[]> {
+  const named = servedMethods(module).map((method) => [method, ownMiddleware(module, method).map(nameOf)] as const)
+  return Object.fromEntries(named.filter(([, names]) => names.length > 0))
+}
+
+function nameOf(middleware: Middleware): string {
+  return middleware.name === '' ? '(anonymous)' : middleware.name
+}
+
+function describeGuards({ middleware, own, publicBy, public: isPublic }: DescribedRoute): string {
+  const fromMap = middleware.map(({ prefix, names, conditional }) => {
+    return `${prefix}${conditional ? ' (if equal)' : ''}: ${names.join(', ')}`
+  })
+  const guards = [...fromMap, ...describeOwn(own)]
+  if (isPublic) guards.unshift(publicBy === undefined ? 'public' : `public by ${publicBy}`)
+  return guards.join('; ')
+}
+
+/** Methods with the same list are named together. */
+function describeOwn(own: DescribedRoute['own']): string[] {
+  const methods = new Map<string, string[]>()
+  for (const [method, names] of Object.entries(own)) {
+    const list = names.join(', ')
+    methods.set(list, [...(methods.get(list) ?? []), method])
+  }
+  return [...methods].map(([list, names]) => `${names.join(' ')}: ${list}`)
+}
+
+function isPrefixHole(hole: PublicHole): boolean {
+  return hole.kind === 'prefix'
+}
+
+function describeHole({ path, inside }: PublicHole): string {
+  return inside.length === 0 ? path : `${path} (inside ${inside.join(', ')})`
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `\n${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
+}
