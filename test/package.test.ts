@@ -92,7 +92,10 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
 })
 
 t.test('the package holds what users need', async (t) => {
-  for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) t.ok(files.includes(file), file)
+  const playground = ['js.gz', 'css.gz', 'svg.gz'].map((type) => `dist/playground/playground.${type}`)
+  for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', ...playground]) {
+    t.ok(files.includes(file), file)
+  }
   for (const { fileName } of sourceFiles('lib')) {
     const compiled = fileName.replace('lib/', 'dist/').replace(/ts$/, '')
     t.ok(files.includes(`${compiled}js`), `${compiled}js`)
