@@ -9,3 +9,11 @@ export function resolveMode(given?: Mode): Mode {
 export function isProduction(mode: Mode): boolean {
   return mode === 'production'
 }
+
+/** Where createApp keeps its mode on the Fastify instance, for the plugins registered there. */
+export const kMode: unique symbol = Symbol('twinroute.mode')
+
+/** The mode of a plugin: the given one, else that of the app it is registered on, else as {@link resolveMode}. */
+export function modeOn(instance: object, given?: Mode): Mode {
+  return given ?? (Reflect.get(instance, kMode) as Mode | undefined) ?? resolveMode()
+}

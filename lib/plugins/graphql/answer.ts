@@ -1,0 +1,35 @@
+import type { FastifyReply } from 'fastify'
+import { GraphQLError } from 'graphql'
+import { errorAnswer } from '../../errors/envelope.js'
+import { allowAnyOrigin } from './cross-origin.js'
+import { type ErrorFormat, formatRequestError } from './format-error.js'
+import { GRAPHQL_TYPE, type MediaType, mediaTypeFor } from './media-type.js'
+import { RequestError } from './request-error.js'
+
+/** Sends a GraphQL answer. Plain JSON text: a response schema would turn list positions in error paths into strings. */
+export function sendResult(reply: FastifyReply, status: number, result: object): FastifyReply {
+  const mediaType = mediaTypeFor(reply.request)
+  allowAnyOrigin(reply)
+  return reply.code(status).type(`${mediaType}; charset=utf-8`).send(JSON.stringify(result))
+}
+
+/**
+ * Answers anything that was thrown on the way, in the `errors` form and without `data`. A refused document is 400 in the
+ * newer media type and, as clients of the older one expect, 200 in plain JSON; other failures have the status they ask
+ * for, or 500.
+ */
+export function sendFailure(reply: FastifyReply, thrown: unknown, format: ErrorFormat): FastifyReply {
+  if (thrown instanceof RequestError) {
+    const status = thrown.status ?? refusalStatus(mediaTypeFor(reply.request))
+    return sendResult(reply, status, { errors: thrown.errors.map((error) => formatRequestError(error, format)) })
+  }
+  if (thrown instanceof GraphQLError) return sendFailure(reply, new RequestError([thrown]), format)
+  const { status, body } = errorAnswer(thrown, reply.request.id, format.mode)
+  if (status >= 500) reply.log.error({ err: thrown }, 'GraphQL request failed')
+  const { message, code } = body.error
+  return sendResult(reply, status, { errors: [{ message, extensions: { code } }] })
+}
+
+function refusalStatus(mediaType: MediaType): number {
+  return mediaType === GRAPHQL_TYPE ? 400 : 200
+}

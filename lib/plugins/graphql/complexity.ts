@@ -1,0 +1,66 @@
+import { getVariableValues, type GraphQLSchema } from 'graphql'
+import type { Variables } from './cost-plan.js'
+import type { PreparedOperation } from './documents.js'
+import { refuse, RequestError } from './request-error.js'
+import { requireField } from './schema.js'
+
+const LIMIT = { maxErrors: 10 }
+
+/** Arguments as the resolver gets them: defaults filled in, variables replaced. */
+export type FieldArguments = Readonly<Record<string, unknown>>
+
+/**
+ * What a field costs. A number is the field itself, without what is selected below it. A function gives the cost of the
+ * whole: `(args, below) => 1 + Number(args.first) * below` for a list whose items each cost what is selected below.
+ */
+export type FieldCost = number | ((args: FieldArguments, below: number) => number)
+
+export interface ComplexityOptions {
+  /** The most a request may cost; a request of exactly this cost passes. Default 100. */
+  maximum?: number
+  /** Cost of a field that `fields` does not name. Default 1. */
+  defaultCost?: number
+  /** Costs by `Type.field`. A name the schema does not have is a boot error. */
+  fields?: Readonly<Record<string, FieldCost>>
+}
+
+/** The rule by which costs are counted. */
+export interface CostRule {
+  maximum: number
+  defaultCost: number
+  fields: ReadonlyMap<string, FieldCost>
+  /** Do not tell clients how much a refused request would have cost. */
+  hideActual: boolean
+}
+
+/** The rule of an endpoint, or undefined when costs are not limited. */
+export function createCostRule(
+  schema: GraphQLSchema,
+  { complexity = {}, hideActual }: { complexity: ComplexityOptions | false | undefined; hideActual: boolean }
+): CostRule | undefined {
+  if (complexity === false) return undefined
+  const { maximum = 100, defaultCost = 1, fields = {} } = complexity
+  for (const coordinate of Object.keys(fields)) requireField(schema, coordinate)
+  return { maximum, defaultCost, fields: new Map(Object.entries(fields)), hideActual }
+}
+
+/**
+ * Refuses a request that costs more than the rule allows. For nearly all documents this compares a number; only where
+ * the cost depends on variables are they coerced and put in.
+ */
+export function checkCost(prepared: PreparedOperation, rule: CostRule, variables: Variables | undefined): void {
+  const { cost } = prepared
+  const actual = typeof cost === 'number' ? cost : cost(coerceVariables(prepared, variables))
+  // written so that NaN, from an app's function, is refused
+  if (actual <= rule.maximum) return
+  const message = `The query exceeds the maximum complexity of ${rule.maximum}`
+  const extensions = { code: 'QUERY_TOO_COMPLEX', max: rule.maximum }
+  if (rule.hideActual) refuse(message, extensions)
+  refuse(`${message}. Actual complexity is ${actual}`, { ...extensions, actual })
+}
+
+function coerceVariables({ operation, schema }: PreparedOperation, variables: Variables = {}): Variables {
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], { ...variables }, LIMIT)
+  if (coerced === undefined) throw new RequestError(errors ?? [])
+  return coerced
+}

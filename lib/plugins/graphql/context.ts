@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ContextFunction, GraphqlContext } from '../../contract/graphql.js'
+import { isProduction, type Mode } from '../../contract/mode.js'
+import type { Request } from '../../contract/request.js'
+import type { Response } from '../../contract/response.js'
+import { SetupError } from './setup-error.js'
+
+const BEARER = 'Bearer '
+
+/** Somebody to try an API as. */
+const FIXED_USER = { id: '1', name: 'Example User', email: 'user@example.com', role: 'user' }
+
+/**
+ * The basic form, for first steps and demonstrations: everybody who sends an `Authorization` header, whatever it holds,
+ * is the given user, and everybody else is null. Production refuses to boot with it.
+ */
+export function basicContext({ user = FIXED_USER }: { user?: object } = {}): ContextFunction {
+  const context = ({ headers }: FastifyRequest): object => ({
+    user: headers.authorization === undefined ? null : user
+  })
+  return Object.assign(context, { developmentOnly: true })
+}
+
+/** Checks a token and says who it speaks for; null or a throw for nobody. A token service's `verifyAccess` is one. */
+export type VerifyToken = (token: string) => unknown
+
+export interface BearerContextOptions {
+  verify: VerifyToken | { verifyAccess: VerifyToken }
+}
+
+/**
+ * The authenticated form: the header must begin with `Bearer `, and `user` is who the rest speaks for, or null. Claims
+ * with a `userId` become `{ id, role }`; any other identity is `user` as it is. A bad token makes nobody of its sender;
+ * only a failure to find out (an error with a 5xx status) fails the request.
+ */
+export function bearerContext({ verify }: BearerContextOptions): ContextFunction {
+  const check: VerifyToken = typeof verify === 'function' ? verify : (token) => verify.verifyAccess(token)
+  return async ({ headers }) => {
+    const header = headers.authorization
+    if (!header?.startsWith(BEARER)) return { user: null }
+    try {
+      return { user: toUser(await check(header.slice(BEARER.length))) }
+    } catch (error) {
+      if (Number((error as { statusCode?: unknown } | null)?.statusCode) >= 500) throw error
+      return { user: null }
+    }
+  }
+}
+
+function toUser(identity: unknown): unknown {
+  if (typeof identity !== 'object' || identity === null) return null
+  if (!('userId' in identity)) return identity
+  const { userId, role } = identity as { userId: unknown; role?: unknown }
+  return { id: userId, role }
+}
+
+/** Makes the context of each request: a new object, so that what the app's function returns may be shared. */
+export function createContextFactory(
+  own: ContextFunction | undefined,
+  mode: Mode
+): (request: FastifyRequest, reply: FastifyReply) => Promise<GraphqlContext> {
+  if (own?.developmentOnly === true && isProduction(mode)) {
+    throw new SetupError(
+      'GRAPHQL_CONTEXT_DEVELOPMENT_ONLY',
+      'basicContext accepts any Authorization header: use bearerContext in production'
+    )
+  }
+  return async (request, reply) => {
+    const base = {
+      user: userOn(request.raw) ?? userOn(request) ?? null,
+      requestId: request.id,
+      request: request.raw as Request,
+      response: reply.raw as Response
+    }
+    return own === undefined ? base : { ...base, ...(await own(request, reply)) }
+  }
+}
+
+/** Whom authentication middleware, or a Fastify plugin, has found. */
+function userOn(request: object): unknown {
+  return (request as { user?: unknown }).user
+}

@@ -1,0 +1,103 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate
+} from 'graphql'
+import { LRUCache } from 'lru-cache'
+import { compactLocations } from './compact-locations.js'
+import type { CostRule } from './complexity.js'
+import type { Cost } from './cost-plan.js'
+import { costOfOperation } from './cost-of-operation.js'
+import { checkShape, type Limits } from './limits.js'
+import { pickOperation } from './operation.js'
+import { refuseWith, RequestError } from './request-error.js'
+
+/** An operation that may run: parsed, validated and measured. */
+export interface PreparedOperation {
+  /** Holds this operation alone. One object for each text and operation name: the engine's caches go by it. */
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  schema: GraphQLSchema
+  cost: Cost
+}
+
+export interface DocumentRules {
+  limits: Limits
+  /** Undefined when costs are not limited. */
+  cost: CostRule | undefined
+  introspection: boolean
+  /** Validation errors name no similar fields, which would tell the schema piece by piece. */
+  hideSuggestions: boolean
+}
+
+/** Heap that one character of a document takes at most, in our cache and the engine's. */
+const HEAP_PER_CHARACTER = 64
+
+/** Most heap that prepared documents may take. */
+const MAX_HEAP = 64 * 1_048_576
+
+/**
+ * Turns texts into operations that may run, and keeps those that may. What is refused is not kept: it would push out
+ * what is used. The cache is bounded by number and by the size of its texts.
+ */
+export class Documents {
+  readonly #rules: DocumentRules
+  readonly #prepared: LRUCache<string, PreparedOperation>
+  #schema: GraphQLSchema | undefined
+
+  constructor(rules: DocumentRules) {
+    this.#rules = rules
+    this.#prepared = new LRUCache({ max: rules.limits.documents, maxSize: MAX_HEAP / HEAP_PER_CHARACTER })
+  }
+
+  /** @throws RequestError for a text or an operation that may not run */
+  prepare(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
+    const { limits } = this.#rules
+    if (text.length > limits.text) refuseWith(413, `The query is longer than ${limits.text} characters`)
+    if (schema !== this.#schema) this.#startOver(schema)
+    // a name holds no colon, so no two pairs make the same key
+    const key = `${operationName ?? ''}:${text}`
+    const known = this.#prepared.get(key)
+    if (known !== undefined) return known
+    const prepared = this.#compile(text, operationName, schema)
+    this.#prepared.set(key, prepared, { size: key.length })
+    return prepared
+  }
+
+  #startOver(schema: GraphQLSchema): void {
+    this.#prepared.clear()
+    this.#schema = schema
+  }
+
+  #compile(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
+    const { limits, cost: rule } = this.#rules
+    const whole = parseText(text, limits)
+    this.#validate(whole, schema)
+    const picked = pickOperation(whole, operationName)
+    checkShape(picked, limits)
+    const cost = rule === undefined ? 0 : costOfOperation(picked, rule, schema)
+    compactLocations(picked.document)
+    return { ...picked, cost, schema }
+  }
+
+  #validate(document: DocumentNode, schema: GraphQLSchema): void {
+    const { limits, introspection, hideSuggestions } = this.#rules
+    const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+    const errors = validate(schema, document, rules, { maxErrors: limits.validationErrors, hideSuggestions })
+    if (errors.length > 0) throw new RequestError(errors)
+  }
+}
+
+function parseText(text: string, { tokens }: Limits): DocumentNode {
+  try {
+    return parse(text, { maxTokens: tokens })
+  } catch (error) {
+    if (error instanceof GraphQLError) throw new RequestError([error])
+    throw error
+  }
+}

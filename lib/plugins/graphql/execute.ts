@@ -1,0 +1,60 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql'
+import type { GraphqlContext } from '../../contract/graphql.js'
+import { sendFailure, sendResult } from './answer.js'
+import { checkCost, type CostRule } from './complexity.js'
+import type { Documents } from './documents.js'
+import { type ErrorFormat, formatResolverError, isDeliberate } from './format-error.js'
+import { readParameters } from './parameters.js'
+import { RequestError } from './request-error.js'
+
+export interface Endpoint {
+  documents: Documents
+  /** Undefined when costs are not limited. */
+  cost: CostRule | undefined
+  createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<GraphqlContext>
+  format: ErrorFormat
+}
+
+/**
+ * Handles POST: reads what is asked for, makes sure that it may run, runs it, answers. The engine gets the document
+ * object of the one operation, never a text: texts it would try as other things than GraphQL, and what it keeps of a
+ * document goes by text alone, whichever operation was asked for.
+ */
+export function createPostHandler(
+  endpoint: Endpoint
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  return async (request, reply) => {
+    try {
+      const result = await execute(endpoint, request, reply)
+      return reply.sent ? reply : sendResult(reply, 200, result)
+    } catch (error) {
+      return reply.sent ? reply : sendFailure(reply, error, endpoint.format)
+    }
+  }
+}
+
+async function execute(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+  const { query, operationName, variables } = readParameters(request.body)
+  const prepared = endpoint.documents.prepare(query, operationName, request.server.graphql.schema)
+  if (endpoint.cost !== undefined) checkCost(prepared, endpoint.cost, variables)
+  const context = await endpoint.createContext(request, reply)
+  // without variables the engine need not check any
+  const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
+  const result = await reply.graphql(prepared.document, context, used)
+  if (result.data === undefined) throw new RequestError(result.errors ?? [])
+  return result.errors === undefined ? result : withErrors(result, result.errors, { reply, format: endpoint.format })
+}
+
+function withErrors(
+  { data, extensions }: ExecutionResult,
+  errors: readonly GraphQLError[],
+  { reply, format }: { reply: FastifyReply; format: ErrorFormat }
+): object {
+  const formatted: GraphQLFormattedError[] = []
+  for (const error of errors) {
+    if (!isDeliberate(error)) reply.log.error({ err: error.originalError ?? error, path: error.path }, error.message)
+    formatted.push(formatResolverError(error, format))
+  }
+  return extensions === undefined ? { errors: formatted, data } : { errors: formatted, data, extensions }
+}

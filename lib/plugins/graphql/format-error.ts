@@ -1,0 +1,58 @@
+import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
+import { isProduction, type Mode } from '../../contract/mode.js'
+import { ApiError } from '../../errors/api-error.js'
+import { errorAnswer } from '../../errors/envelope.js'
+
+export interface ErrorFormat {
+  mode: Mode
+  /** Hide the messages of errors that nobody meant for clients. */
+  mask: boolean
+}
+
+/** An error of a refused request: what the client said wrong. Production makes no suggestions. */
+export function formatRequestError(error: GraphQLError, { mode }: ErrorFormat): GraphQLFormattedError {
+  const { message, extensions } = error
+  return assemble(error, isProduction(mode) ? message.replace(/ Did you mean .*\?$/s, '') : message, extensions)
+}
+
+/**
+ * An error of a resolver. Deliberate ones keep their message and gain the `code` and `details` that REST would send;
+ * others are sent as thrown, or masked. Outside of production the stack is in `extensions.stacktrace`, line by line.
+ */
+export function formatResolverError(error: GraphQLError, { mode, mask }: ErrorFormat): GraphQLFormattedError {
+  if (mask && !isDeliberate(error)) {
+    return assemble(error, 'Internal server error', { code: 'INTERNAL_SERVER_ERROR' })
+  }
+  const extensions = { ...restExtensions(error.originalError), ...error.extensions }
+  const stack = error.originalError?.stack
+  if (!isProduction(mode) && stack !== undefined) extensions['stacktrace'] = stack.split('\n')
+  return assemble(error, error.message, extensions)
+}
+
+/** Thrown with the client in mind: a GraphQLError, an error with `extensions`, or one that REST would not hide. */
+export function isDeliberate({ originalError }: GraphQLError): boolean {
+  if (originalError === undefined) return false
+  const spoken = originalError instanceof GraphQLError || 'extensions' in originalError
+  return spoken || restExtensions(originalError) !== undefined
+}
+
+function restExtensions(error: Error | undefined): GraphQLErrorExtensions | undefined {
+  if (error === undefined || error instanceof GraphQLError) return undefined
+  const { status, body } = errorAnswer(error, undefined, 'production')
+  if (status >= 500 && !(error instanceof ApiError)) return undefined
+  const { code, details } = body.error
+  return details === undefined ? { code } : { code, details }
+}
+
+function assemble(
+  { locations, path }: GraphQLError,
+  message: string,
+  extensions: GraphQLErrorExtensions | undefined
+): GraphQLFormattedError {
+  return {
+    message,
+    ...(locations === undefined ? {} : { locations }),
+    ...(path === undefined ? {} : { path }),
+    ...(extensions === undefined || Object.keys(extensions).length === 0 ? {} : { extensions })
+  }
+}

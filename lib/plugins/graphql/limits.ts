@@ -1,0 +1,103 @@
+import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql'
+import { fragmentsOf, isIntrospectionField, type OperationDocument } from './operation.js'
+import { refuse } from './request-error.js'
+
+/** What a request may hold. More is refused before anything runs. */
+export interface LimitOptions {
+  /** Bytes of a request body. Default 1 MiB. */
+  body?: number
+  /** Characters of a document. Default 16 384. */
+  text?: number
+  /** Tokens of a document. Default 1 000. */
+  tokens?: number
+  /** Levels of nested fields; `__schema` and `__type` do not count. Default 10. */
+  depth?: number
+  /** Aliased fields, those of fragments counted at each use. Default: as many as complexity admits. */
+  aliases?: number
+  /** Fields at the root of an operation. Default: as many as complexity admits. */
+  rootFields?: number
+  /** Validation errors that are looked for and reported. Default 10. */
+  validationErrors?: number
+  /** Documents that are kept parsed, validated and compiled. Default 256. */
+  documents?: number
+}
+
+export type Limits = Required<LimitOptions>
+
+/** The limits in force: the given ones over the defaults. */
+export function resolveLimits(given: LimitOptions = {}): Limits {
+  return {
+    body: 1_048_576,
+    text: 16_384,
+    tokens: 1_000,
+    depth: 10,
+    aliases: Number.POSITIVE_INFINITY,
+    rootFields: Number.POSITIVE_INFINITY,
+    validationErrors: 10,
+    documents: 256,
+    ...given
+  }
+}
+
+/** What the limits compare, of one operation with all its fragments. */
+interface Shape {
+  depth: number
+  aliases: number
+  /** Fields at the top of the selection. */
+  fields: number
+}
+
+/** Refuses an operation that is nested too deep, or has too many aliases or root fields. */
+export function checkShape({ operation, document }: OperationDocument, limits: Limits): void {
+  const shape = createMeasure(document)(operation.selectionSet)
+  if (shape.depth > limits.depth) {
+    refuse(`The query exceeds the maximum depth of ${limits.depth}`, { code: 'QUERY_TOO_DEEP', max: limits.depth })
+  }
+  if (shape.aliases > limits.aliases) {
+    refuse(`The query has more than ${limits.aliases} aliases`, { code: 'TOO_MANY_ALIASES', max: limits.aliases })
+  }
+  if (shape.fields > limits.rootFields) {
+    refuse(`The query has more than ${limits.rootFields} root fields`, {
+      code: 'TOO_MANY_ROOT_FIELDS',
+      max: limits.rootFields
+    })
+  }
+}
+
+/** Each selection is measured once, however often fragments spread it: doubling fragments cost nothing. */
+function createMeasure(document: DocumentNode): (set: SelectionSetNode) => Shape {
+  const fragments = fragmentsOf(document)
+  const known = new Map<SelectionSetNode, Shape>()
+
+  function measure(set: SelectionSetNode): Shape {
+    const before = known.get(set)
+    if (before !== undefined) return before
+    const shape = { depth: 0, aliases: 0, fields: 0 }
+    for (const selection of set.selections) add(shape, measureSelection(selection))
+    known.set(set, shape)
+    return shape
+  }
+
+  function measureSelection(selection: SelectionNode): Shape {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) {
+      const fragment = fragments.get(selection.name.value)
+      return fragment === undefined ? { depth: 0, aliases: 0, fields: 0 } : measure(fragment.selectionSet)
+    }
+    if (selection.kind === Kind.INLINE_FRAGMENT) return measure(selection.selectionSet)
+    const free = selection.selectionSet === undefined || isIntrospectionField(selection)
+    const inner = free ? undefined : selection.selectionSet && measure(selection.selectionSet)
+    return {
+      depth: 1 + (inner?.depth ?? 0),
+      aliases: (selection.alias === undefined ? 0 : 1) + (inner?.aliases ?? 0),
+      fields: 1
+    }
+  }
+
+  return measure
+}
+
+function add(sum: Shape, part: Shape): void {
+  sum.depth = Math.max(sum.depth, part.depth)
+  sum.aliases += part.aliases
+  sum.fields += part.fields
+}

@@ -1,0 +1,162 @@
+import type { GraphqlContext } from '../../contract/graphql.js'
+import { argumentsKey } from './cache-key.js'
+import { createMemoryStore, type MemoryStoreOptions } from './memory-store.js'
+import { isPromise, settle } from './promise.js'
+import type { ResultStore } from './result-store.js'
+import { SetupError } from './setup-error.js'
+
+interface Scoped {
+  /**
+   * Whose result it is: requests of one scope share it. Null or undefined: nobody's, it is not kept. Without a scope the
+   * result is everybody's.
+   */
+  scope?(context: GraphqlContext): string | number | null | undefined
+}
+
+/** How results of one field are kept. */
+export interface CachedField extends Scoped {
+  /** Milliseconds a result is kept. Default: that of the cache. */
+  ms?: number
+  /** The result depends on who asks. Without a scope, the field's or the cache's, this is a boot error. */
+  private?: boolean
+  /** Fields whose running outdates the results, such as `Mutation.createUser`. */
+  invalidatedBy?: readonly string[]
+}
+
+export interface ResultCacheOptions extends Scoped, MemoryStoreOptions {
+  /** The fields whose results are kept, by name: `Query.users`. Fields of the query type only. */
+  fields: Readonly<Record<string, CachedField>>
+  /** Milliseconds a result is kept. Default 60 000. */
+  ms?: number
+  /** Default: the memory of this process, bounded by `maxEntries` and `maxBytes`. */
+  store?: ResultStore
+}
+
+/** One run of a cached field. */
+export interface CachedRead {
+  args: object
+  context: GraphqlContext
+  /** Runs the field's own resolver. */
+  load: () => unknown
+  /** Hears of failures of the store, which do not fail the read. */
+  onStoreError: (error: unknown) => void
+}
+
+/** Keeps results of root fields, by arguments and scope. Give it to `graphqlRoutes` as `cache`. */
+export interface ResultCache {
+  readonly fields: Readonly<Record<string, CachedField>>
+  /**
+   * Outdates all results of a field, those of reads still running too: call it after every write that changes them and
+   * is not in the field's `invalidatedBy`.
+   */
+  invalidate(field: string): Promise<void>
+  /** The kept result of a field, else that of `load`, kept from then on. Called by `graphqlRoutes`. */
+  read(field: string, read: CachedRead): unknown
+}
+
+/**
+ * A cache for results of root fields. Errors are not kept; equal reads that run at the same time share one; a read that
+ * began before a write is never kept.
+ *
+ * @throws Error with code `GRAPHQL_CACHE_SCOPE_MISSING` for a private field without a scope
+ */
+export function createResultCache(options: ResultCacheOptions): ResultCache {
+  for (const [name, field] of Object.entries(options.fields)) {
+    if (field.private !== true || field.scope !== undefined || options.scope !== undefined) continue
+    throw new SetupError('GRAPHQL_CACHE_SCOPE_MISSING', `"${name}" is private: give it, or the cache, a scope`)
+  }
+  return new FieldCache(options)
+}
+
+class FieldCache implements ResultCache {
+  readonly fields: Readonly<Record<string, CachedField>>
+  readonly #options: ResultCacheOptions
+  readonly #store: ResultStore
+  /** Reads under way, by key. */
+  readonly #running = new Map<string, Promise<unknown>>()
+
+  constructor(options: ResultCacheOptions) {
+    this.#options = options
+    this.fields = options.fields
+    this.#store = options.store ?? createMemoryStore(options)
+  }
+
+  async invalidate(field: string): Promise<void> {
+    if (!Object.hasOwn(this.fields, field)) {
+      throw new SetupError('GRAPHQL_FIELD_UNKNOWN', `The cache keeps no results of "${field}"`)
+    }
+    await this.#store.bump(field)
+  }
+
+  read(field: string, read: CachedRead): unknown {
+    const place = this.#placeOf(field, read)
+    if (place === undefined) return read.load()
+    const generation = attempt(() => this.#store.generation(field), read)
+    return settle(generation, (generation) => {
+      if (generation === undefined) return read.load()
+      const key = `${field}#${generation}#${place}`
+      return settle(
+        attempt(() => this.#store.get(key), read),
+        (kept) => (kept === undefined ? this.#load({ field, generation, key }, read) : kept.value)
+      )
+    })
+  }
+
+  /** Scope and arguments; undefined when the result is nobody's, or cannot be told from others. */
+  #placeOf(field: string, { args, context }: CachedRead): string | undefined {
+    const owner = this.fields[field]?.scope === undefined ? this.#options : this.fields[field]
+    const place = argumentsKey(args)
+    if (owner?.scope === undefined || place === undefined) return place
+    const scope = owner.scope(context)
+    return scope === null || scope === undefined ? undefined : `${JSON.stringify(scope)}#${place}`
+  }
+
+  #load(place: Place, read: CachedRead): unknown {
+    const underWay = this.#running.get(place.key)
+    if (underWay !== undefined) return underWay
+    const result = read.load()
+    if (!isPromise(result)) {
+      this.#keep(place, result, read)
+      return result
+    }
+    const loading = result
+      .then((value) => {
+        this.#keep(place, value, read)
+        return value
+      })
+      .finally(() => this.#running.delete(place.key))
+    this.#running.set(place.key, loading)
+    return loading
+  }
+
+  /** Keeps a result unless it is an error, or outdated since its read began. */
+  #keep({ field, generation, key }: Place, value: unknown, read: CachedRead): void {
+    if (value instanceof Error) return
+    const ms = this.fields[field]?.ms ?? this.#options.ms ?? 60_000
+    const now = attempt(() => this.#store.generation(field), read)
+    void settle(now, (now) => {
+      if (now === generation) return attempt(() => this.#store.set(key, { value }, ms), read)
+    })
+  }
+}
+
+interface Place {
+  field: string
+  generation: number
+  key: string
+}
+
+/** Asks the store; undefined when it fails. */
+function attempt<T>(ask: () => T | Promise<T>, { onStoreError }: CachedRead): T | undefined | Promise<T | undefined> {
+  try {
+    const answer = ask()
+    if (!isPromise(answer)) return answer
+    return answer.catch((error: unknown) => {
+      onStoreError(error)
+      return undefined
+    })
+  } catch (error) {
+    onStoreError(error)
+    return undefined
+  }
+}

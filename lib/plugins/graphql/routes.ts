@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sendFailure, sendResult } from './answer.js'
+import { acceptJsonOnly, replayBody } from './body.js'
+import { answerPreflight, PREFLIGHT_CONFIG } from './cross-origin.js'
+import { createPostHandler, type Endpoint } from './execute.js'
+import type { ErrorFormat } from './format-error.js'
+import { createHealthHandler, type HealthOptions } from './health.js'
+import { assetNames, createPageHandler, sendAsset } from './playground.js'
+import { RequestError } from './request-error.js'
+
+export interface RouteSettings {
+  path: string
+  bodyLimit: number
+  playground: boolean
+  /** Undefined for no health route. */
+  health: HealthOptions | undefined
+}
+
+/** Adds the routes of an endpoint to a scope of their own. Guards bound to them run before any body is read. */
+export function addRoutes(scope: FastifyInstance, endpoint: Endpoint, settings: RouteSettings): void {
+  const { path, bodyLimit, playground, health } = settings
+  const below = path === '/' ? '' : path
+  acceptJsonOnly(scope, bodyLimit)
+  scope.setErrorHandler(createErrorHandler(endpoint.format))
+  scope.post(path, { preParsing: replayBody }, createPostHandler(endpoint))
+  scope.options(path, { config: PREFLIGHT_CONFIG }, (_request, reply) => answerPreflight(reply))
+  scope.route({
+    method: ['PUT', 'PATCH', 'DELETE'],
+    url: path,
+    // before the body, which would only be read to be thrown away
+    preParsing: (_request, reply) => void refuseMethod(reply),
+    handler: (_request, reply) => refuseMethod(reply)
+  })
+  if (playground) addPlayground(scope, path, below)
+  else scope.get(path, (_request, reply) => reply.code(404).send({ error: 'Not found' }))
+  if (health !== undefined) scope.get(`${below}/health`, createHealthHandler(health, endpoint.format.mode))
+}
+
+function addPlayground(scope: FastifyInstance, path: string, below: string): void {
+  scope.get(path, createPageHandler(path))
+  for (const name of assetNames) {
+    scope.get(`${below}/assets/${name}`, (request, reply) => sendAsset(name, request, reply))
+  }
+}
+
+function refuseMethod(reply: FastifyReply): FastifyReply {
+  return sendResult(reply.header('allow', 'GET, HEAD, POST, OPTIONS'), 405, {
+    errors: [{ message: 'GraphQL requests are sent with POST' }]
+  })
+}
+
+/** Bodies that cannot be read are answered in the `errors` form; what guards throw is left to the host, as with REST. */
+function createErrorHandler(format: ErrorFormat) {
+  return (error: Error & { code?: string }, _request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const ours = error instanceof RequestError || /^FST_ERR_(CTP_|HANDLER_TIMEOUT)/.test(error.code ?? '')
+    if (!ours) throw error
+    return sendFailure(reply, error, format)
+  }
+}

@@ -1,0 +1,37 @@
+// The query tool in the browser. scripts/build-playground.mjs makes one script and one style sheet of it.
+import { GraphiQL } from 'graphiql'
+import { createElement } from 'react'
+import { createRoot } from 'react-dom/client'
+import 'graphiql/graphiql.css'
+
+// Parts of GraphiQL insert style elements; under a content security policy they need the nonce of this script.
+globalThis.__webpack_nonce__ = document.currentScript?.nonce
+
+/** Queries go to the address of the page itself, so prefixes and proxies need no setting. */
+async function send(parameters, { headers } = {}) {
+  const response = await fetch(globalThis.location.pathname, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    body: JSON.stringify(parameters)
+  })
+  return response.json()
+}
+
+const FIRST_QUERY = `# Ctrl+Enter runs the query, Ctrl+Space completes it.
+# Headers such as {"Authorization": "Bearer ..."} go into the headers tab; they are not stored.
+
+{
+  __typename
+}
+`
+
+createRoot(document.querySelector('#playground')).render(
+  createElement(GraphiQL, {
+    fetcher: send,
+    defaultQuery: FIRST_QUERY,
+    defaultEditorToolsVisibility: 'headers',
+    isHeadersEditorEnabled: true,
+    // a stored token would outlive the visit
+    shouldPersistHeaders: false
+  })
+)
