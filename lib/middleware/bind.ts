@@ -5,7 +5,7 @@ import { toFastify } from '../discovery/pattern.js'
 import { compareSpecificity } from '../discovery/specificity.js'
 import { BootError } from '../errors/boot-error.js'
 import { bindChain, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
-import { reportBinding, type BindingReport, type ReportedRoute } from './report-binding.js'
+import { reportBinding, type BindingReport, type BoundRoute } from './report-binding.js'
 
 export type { BoundChain, ChainStep } from './chain.js'
 
@@ -25,7 +25,7 @@ export interface Binder {
   chainFor(segments: readonly Segment[]): BoundChain
   /** What runs for paths that no route matches: every key of the map, public ones too. */
   prefixes(): readonly PrefixEntry[]
-  report(routes: readonly ReportedRoute[]): BindingReport
+  report(routes: readonly BoundRoute[]): BindingReport
 }
 
 /**

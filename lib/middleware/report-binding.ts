@@ -5,7 +5,7 @@ import { bindChain, ownMiddleware, type BindOptions, type BoundChain, type Bound
 import { coverSegments } from './cover.js'
 
 /** A route as the report needs it: from a file, or registered by a plugin (then without file and module). */
-export interface ReportedRoute {
+export interface BoundRoute {
   pattern: string
   segments: readonly Segment[]
   file?: string
@@ -31,7 +31,7 @@ export interface BindingReport {
 
 interface ReportInput {
   prefixes: readonly BoundPrefix[]
-  routes: readonly ReportedRoute[]
+  routes: readonly BoundRoute[]
   options: BindOptions
 }
 
@@ -44,7 +44,7 @@ export function reportBinding(input: ReportInput): BindingReport {
 }
 
 function warnOfKey(prefix: BoundPrefix, { routes, options }: ReportInput): BootWarning[] {
-  const covered = (how: { caseSensitive: boolean }): ReportedRoute | undefined =>
+  const covered = (how: { caseSensitive: boolean }): BoundRoute | undefined =>
     routes.find(({ segments }) => coverSegments(prefix.segments, segments, how) !== undefined)
   if (covered(options) !== undefined) return []
   const key = JSON.stringify(prefix.key)

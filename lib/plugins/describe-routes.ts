@@ -5,10 +5,10 @@ import type { RouteModule } from '../contract/route-module.js'
 import { displayPath } from '../errors/boot-error.js'
 import type { Binder } from '../middleware/bind.js'
 import { ownMiddleware } from '../middleware/chain.js'
-import { isGuarded, type PublicHole, type ReportedRoute } from '../middleware/report-binding.js'
+import { isGuarded, type PublicHole, type BoundRoute } from '../middleware/report-binding.js'
 
 /** The middleware of one prefix in front of a route. */
-export interface DescribedStep {
+export interface ReportedStep {
   /** The key of the middleware map. */
   prefix: string
   /** The names of the functions. */
@@ -17,7 +17,7 @@ export interface DescribedStep {
   conditional: boolean
 }
 
-export interface DescribedRoute {
+export interface ReportedRoute {
   /** Those a request can use, HEAD of a GET included; empty for a route that comes from no file. */
   methods: readonly string[]
   /** `/api/users/[userId]` */
@@ -25,7 +25,7 @@ export interface DescribedRoute {
   /** Absolute path of the route file. */
   file: string | undefined
   /** From the middleware map, in the order it runs. */
-  middleware: readonly DescribedStep[]
+  middleware: readonly ReportedStep[]
   /** The names of the route file's own middleware, by method. Methods without any are left out. */
   own: Readonly<Record<string, readonly string[]>>
   /** True when at least one method can be called without passing any middleware. */
@@ -37,13 +37,13 @@ export interface DescribedRoute {
 /** All routes with what guards them. */
 export class RouteReport {
   /** The most specific first. */
-  readonly routes: readonly DescribedRoute[]
+  readonly routes: readonly ReportedRoute[]
   /** Every place that is public although something around it is guarded. */
   readonly holes: readonly PublicHole[]
   /** What was odd at boot. */
   readonly warnings: readonly BootWarning[]
 
-  constructor(routes: readonly DescribedRoute[], holes: readonly PublicHole[], warnings: readonly BootWarning[]) {
+  constructor(routes: readonly ReportedRoute[], holes: readonly PublicHole[], warnings: readonly BootWarning[]) {
     this.routes = routes
     this.holes = holes
     this.warnings = warnings
@@ -73,12 +73,8 @@ export class RouteReport {
  * Puts the manifest and the binding together.
  * @param others routes that come from no file but that the map can cover, such as `/graphql`
  */
-export function reportRoutes(
-  manifest: RouteManifest,
-  binder: Binder,
-  others: readonly ReportedRoute[] = []
-): RouteReport {
-  const routes: readonly ReportedRoute[] = [...manifest.routes, ...others]
+export function reportRoutes(manifest: RouteManifest, binder: Binder, others: readonly BoundRoute[] = []): RouteReport {
+  const routes: readonly BoundRoute[] = [...manifest.routes, ...others]
   const { holes, warnings } = binder.report(routes)
   return new RouteReport(
     routes.map((route) => describeRoute(route, binder)),
@@ -87,7 +83,7 @@ export function reportRoutes(
   )
 }
 
-function describeRoute({ pattern, segments, file, module }: ReportedRoute, binder: Binder): DescribedRoute {
+function describeRoute({ pattern, segments, file, module }: BoundRoute, binder: Binder): ReportedRoute {
   const chain = binder.chainFor(segments)
   return {
     methods: module === undefined ? [] : servedMethods(module),
@@ -117,7 +113,7 @@ function nameOf(middleware: Middleware): string {
   return middleware.name === '' ? '(anonymous)' : middleware.name
 }
 
-function describeGuards({ middleware, own, publicBy, public: isPublic }: DescribedRoute): string {
+function describeGuards({ middleware, own, publicBy, public: isPublic }: ReportedRoute): string {
   const fromMap = middleware.map(({ prefix, names, conditional }) => {
     return `${prefix}${conditional ? ' (if equal)' : ''}: ${names.join(', ')}`
   })
@@ -127,7 +123,7 @@ function describeGuards({ middleware, own, publicBy, public: isPublic }: Describ
 }
 
 /** Methods with the same list are named together. */
-function describeOwn(own: DescribedRoute['own']): string[] {
+function describeOwn(own: ReportedRoute['own']): string[] {
   const methods = new Map<string, string[]>()
   for (const [method, names] of Object.entries(own)) {
     const list = names.join(', ')
