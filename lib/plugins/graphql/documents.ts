@@ -58,7 +58,7 @@ export class Documents {
   /** @throws RequestError for a text or an operation that may not run */
   prepare(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
     const { limits } = this.#rules
-    if (text.length > limits.text) refuseWith(413, `The query is longer than ${limits.text} characters`)
+    if (text.length > limits.text) refuseWith(400, `The query is longer than ${limits.text} characters`)
     if (schema !== this.#schema) this.#startOver(schema)
     // a name holds no colon, so no two pairs make the same key
     const key = `${operationName ?? ''}:${text}`

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GraphQLError } from 'graphql'
 import { sendFailure, sendResult } from './answer.js'
 import { acceptJsonOnly, replayBody } from './body.js'
 import { answerPreflight, PREFLIGHT_CONFIG } from './cross-origin.js'
@@ -52,8 +53,13 @@ function refuseMethod(reply: FastifyReply): FastifyReply {
 /** Bodies that cannot be read are answered in the `errors` form; what guards throw is left to the host, as with REST. */
 function createErrorHandler(format: ErrorFormat) {
   return (error: Error & { code?: string }, _request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return sendFailure(reply, unsupportedType(), format)
     const ours = error instanceof RequestError || /^FST_ERR_(CTP_|HANDLER_TIMEOUT)/.test(error.code ?? '')
     if (!ours) throw error
     return sendFailure(reply, error, format)
   }
+}
+
+function unsupportedType(): RequestError {
+  return new RequestError([new GraphQLError('The body must be JSON, with Content-Type application/json')], 415)
 }

@@ -1,0 +1,39 @@
+import type { AppOptions } from '../contract/options.js'
+import { checkAll, checkObject, checkRoutesOptions } from '../plugins/check-options.js'
+
+const KNOWN = new Set([
+  'apiDir',
+  'baseRoute',
+  'middleware',
+  'bodyLimit',
+  'bodyParser',
+  'handlerTimeout',
+  'mode',
+  'port',
+  'host',
+  'trustProxy',
+  'errorHandler',
+  'expressOptions',
+  'fastifyOptions'
+])
+
+/** @throws TypeError naming the wrong or unknown option and what was expected */
+export function checkAppOptions(options: AppOptions): void {
+  checkRoutesOptions(options)
+  const { port, host, errorHandler, expressOptions, fastifyOptions } = options
+  checkAll([
+    ['port', port, port === undefined || isPort(port), 'an integer from 0 to 65535'],
+    ['host', host, host === undefined || typeof host === 'string', 'a host name or address'],
+    ['errorHandler', errorHandler, errorHandler === undefined || typeof errorHandler === 'function', 'a function']
+  ])
+  if (expressOptions !== undefined) checkObject('expressOptions', expressOptions)
+  if (fastifyOptions !== undefined) checkObject('fastifyOptions', fastifyOptions)
+  const unknown = Object.keys(options).find((name) => !KNOWN.has(name))
+  if (unknown !== undefined) {
+    throw new TypeError(`createApp has no option ${unknown}; Fastify's own options go into fastifyOptions`)
+  }
+}
+
+function isPort(port: unknown): boolean {
+  return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65535
+}

@@ -1,0 +1,68 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { resolveMode } from '../contract/mode.js'
+import type { AppOptions } from '../contract/options.js'
+import { deferContinue } from '../compat/body.js'
+import type { LinkedResponse } from '../compat/slots.js'
+import type { Usable } from '../compat/express-stack.js'
+import { createAppEntry } from '../dispatch/enter-app.js'
+import { createRuntime, type Runtime } from '../dispatch/runtime.js'
+import { loadRoutes, routeDefaults, serveRoutes } from '../plugins/file-routes.js'
+import { keepRuntime } from '../plugins/routed-servers.js'
+import { checkAppOptions } from './check-app-options.js'
+import { installErrorHandler } from './error-handling.js'
+import { fastifyOptions } from './fastify-options.js'
+import { guardOtherRoutes } from './guard-routes.js'
+import { answerUnmatchedOf } from './not-found.js'
+import { printReport } from './print-report.js'
+
+/** A Fastify instance with Express's `use` and a `start` of its own. */
+export interface App extends FastifyInstance {
+  /** Registers middleware for all requests, as Express's `app.use(path?, ...middleware)`; also after boot. */
+  use(...middleware: Usable[]): App
+  use(path: string | RegExp | readonly (string | RegExp)[], ...middleware: Usable[]): App
+  /** Listens on the `port` and `host` options; resolves to the address, such as `http://127.0.0.1:5000`. */
+  start(): Promise<string>
+}
+
+/**
+ * Creates an application: Fastify with the route files of `apiDir`, the middleware map, Express's request and response.
+ * The result is a Fastify instance (`register`, `inject`, `get`, `close`, `server` work as everywhere); hooks and plugins
+ * can still be added, since it is not `ready()` yet.
+ *
+ * @throws TypeError naming a wrong option; BootError with every problem of the tree and the map
+ */
+export async function createApp(options: AppOptions): Promise<App> {
+  checkAppOptions(options)
+  const mode = resolveMode(options.mode)
+  const runtime = createRuntime({ mode, linksAtRoot: true, route: (request, response) => app.routing(request, response) })
+  const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, () => app))
+  runtime.compat.expressApp.set('trust proxy', options.trustProxy ?? false)
+  keepRuntime(app, runtime)
+  const defaults = routeDefaults(options)
+  const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
+  app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))
+  app.server.on('checkContinue', (request, response) => {
+    deferContinue(request, response as LinkedResponse)
+    app.server.emit('request', request, response)
+  })
+  installErrorHandler(app, runtime, options)
+  const routes = await loadRoutes(app, runtime, { ...options, mode })
+  guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder })
+  await answerUnmatchedOf(app, { runtime, binder: routes.binder, prefix: '', handlerTimeout: defaults.handlerTimeout })
+  await serveRoutes(app, runtime, { routes, defaults })
+  printReport(app, runtime, routes)
+  return addMethods(app, runtime, options)
+}
+
+function addMethods(app: FastifyInstance, runtime: Runtime, { port = 5000, host = 'localhost' }: AppOptions): App {
+  const methods: Pick<App, 'use' | 'start'> = {
+    use(...given: unknown[]) {
+      runtime.stack.use(...given)
+      return app as App
+    },
+    start: () => app.listen({ port, host })
+  }
+  app.decorate('use', methods.use)
+  app.decorate('start', methods.start)
+  return app as App
+}

@@ -1,0 +1,60 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorMiddleware } from '../contract/middleware.js'
+import type { AppOptions } from '../contract/options.js'
+import { link } from '../compat/attach.js'
+import { kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
+import { runStack } from '../dispatch/enter-app.js'
+import { createFail, prepareError } from '../dispatch/handle-error.js'
+import type { Runtime } from '../dispatch/runtime.js'
+
+type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyRequest, reply: FastifyReply) => unknown
+
+/**
+ * Sets the `errorHandler` option: a Fastify error handler, or Express error middleware (four parameters). Errors that
+ * Fastify and its plugins raise by themselves meet the Express error middleware, too.
+ */
+export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
+  let last = app.errorHandler as ErrorHandler
+  if (isErrorMiddleware(errorHandler)) runtime.stack.useLast(errorHandler)
+  else if (errorHandler !== undefined) last = errorHandler as ErrorHandler
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const response = reply.raw as LinkedResponse
+    const isNew = response[kAnswered] !== LEAVING && !response.headersSent // ours come from `fail`, which marks them
+    if (!isNew || !runtime.stack.handlesErrors) return last.call(app, error, request, reply)
+    response[kAnswered] = OPEN
+    runtime.fail(reply, error)
+    return undefined
+  })
+}
+
+function isErrorMiddleware(handler: AppOptions['errorHandler']): handler is ErrorMiddleware {
+  return typeof handler === 'function' && handler.length === 4
+}
+
+/**
+ * Malformed paths and over-long parameters (`/%zz`): Fastify knows no route for them and runs neither hooks nor error
+ * handler, so both are run here.
+ */
+export function frameworkErrorHandler(runtime: Runtime, app: () => FastifyInstance, handlerTimeout: number) {
+  const fail = createFail(runtime.stack, 'last', (reply, error) => callErrorHandler(app(), reply, error))
+  return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    link(runtime.compat, request, reply)
+    if (runtime.stack.isEmpty) fail(reply, error)
+    else runStack(runtime, reply, handlerTimeout, () => fail(reply, error))
+  }
+}
+
+function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Error): void {
+  prepareError(reply, error)
+  try {
+    const result: unknown = (app.errorHandler as ErrorHandler).call(app, error, reply.request, reply)
+    if (result instanceof Promise) result.then((payload) => sendUnlessSent(reply, payload), (failure) => reply.send(failure))
+    else sendUnlessSent(reply, result)
+  } catch (failure) {
+    reply.send(failure)
+  }
+}
+
+function sendUnlessSent(reply: FastifyReply, payload: unknown): void {
+  if (payload !== undefined && payload !== reply && !reply.sent) reply.send(payload)
+}

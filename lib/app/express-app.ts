@@ -1,0 +1,121 @@
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import express from 'express'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import finalhandler from 'finalhandler'
+import { resolveMode } from '../contract/mode.js'
+import { link } from '../compat/attach.js'
+import type { ExpressApp } from '../compat/classes.js'
+import { mergeIntoReply } from '../compat/headers.js'
+import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { createRuntime, type Runtime } from '../dispatch/runtime.js'
+
+type Next = (error?: unknown) => void
+type Handle = (request: IncomingMessage, response: ServerResponse, next?: Next) => void
+
+/** An Express application whose requests run through Fastify. */
+export interface TwinrouteExpress extends ExpressApp {
+  /** The Fastify instance beneath, for hooks and plugins; they are added before the first request. */
+  readonly fastify: FastifyInstance
+  handle: Handle
+}
+
+/**
+ * Express's `express()` on twinroute's engine: change the import, run on Fastify. Registration is synchronous and allowed
+ * at any time, settings, views, routers and mounted apps are Express's own. `app.listen()` and a server made with
+ * `http.createServer(app.serverOptions, app)` create our request and response objects; a server made without the options
+ * works, but upgrades its objects one by one.
+ */
+export function createExpressApp(): TwinrouteExpress {
+  const runtime = createRuntime({
+    mode: resolveMode(),
+    linksAtRoot: true,
+    route: (request, response) => fastify.routing(request, response)
+  })
+  const app = runtime.compat.expressApp as TwinrouteExpress
+  app.enable('x-powered-by')
+  const fastify = createEngine(runtime, app)
+  const mountedHandle = app.handle
+  const handle = bootOnFirstRequest(fastify)
+  app.handle = function (request, response, next) {
+    if (next === undefined) handle(request, response)
+    else mountedHandle.call(app, request, response, next)
+  }
+  const { IncomingMessage, ServerResponse } = runtime.compat
+  const serverOptions = { IncomingMessage, ServerResponse }
+  app.listen = ((...given: unknown[]) => listen(http.createServer(serverOptions, app), given)) as ExpressApp['listen']
+  return Object.assign(app, { fastify, serverOptions })
+}
+
+/** A Fastify without routes: every request runs Express's router in the root hook, malformed paths too. */
+function createEngine(runtime: Runtime, app: TwinrouteExpress): FastifyInstance {
+  const run = (request: FastifyRequest, reply: FastifyReply): void => {
+    link(runtime.compat, request, reply)
+    runRouter(app, reply)
+  }
+  const fastify: FastifyInstance = Fastify({ frameworkErrors: (_error, request, reply) => run(request, reply) })
+  fastify.addHook('onRequest', (request, reply, _done) => run(request, reply))
+  fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
+  return fastify
+}
+
+function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
+  const response = reply.raw as LinkedResponse
+  if (app.enabled('x-powered-by')) response.setHeader('X-Powered-By', 'Express')
+  const request = reply.request.raw as LinkedRequest
+  request[kInStack] = true // cookies are what cookie-parser leaves, as in Express
+  app.router(request, response, (error: unknown) => finish(app, reply, error))
+}
+
+/** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
+function finish(app: TwinrouteExpress, reply: FastifyReply, error: unknown): void {
+  const response = reply.raw as LinkedResponse
+  mergeIntoReply(response, reply)
+  const env = String(app.get('env'))
+  finalhandler(reply.request.raw, response, { env, onerror: (thrown) => logError(env, thrown) })(error as Error)
+}
+
+function logError(env: string, error: unknown): void {
+  if (env !== 'test') process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+}
+
+/** Fastify boots on the first request, so that everything registered until then counts. */
+function bootOnFirstRequest(fastify: FastifyInstance): Handle {
+  let isReady = false
+  let booting: Promise<void> | undefined
+  return (request, response) => {
+    if (isReady) return fastify.routing(request, response)
+    booting ??= Promise.resolve(fastify.ready()).then(() => {
+      isReady = true
+    })
+    booting.then(
+      () => fastify.routing(request, response),
+      (error: unknown) => {
+        logError('boot', error)
+        response.statusCode = 500
+        response.end('The application could not start')
+      }
+    )
+  }
+}
+
+function listen(server: Server, given: unknown[]): Server {
+  const last = given.at(-1)
+  if (typeof last === 'function') server.once('error', last as (error: Error) => void)
+  return Reflect.apply(server.listen, server, given) as Server
+}
+
+const { Router, json, raw, text, urlencoded, static: serveStatic, request, response, application } = express
+
+/** The factory with what Express's own has on it. */
+export const expressFactory = Object.assign(createExpressApp, {
+  Router,
+  Route: Reflect.get(express, 'Route') as unknown, // in Express, though not in its types
+  json,
+  raw,
+  text,
+  urlencoded,
+  static: serveStatic,
+  request,
+  response,
+  application
+})

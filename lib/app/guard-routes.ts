@@ -1,0 +1,25 @@
+import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
+import { parseFastifyPath } from '../discovery/pattern.js'
+import { createChainHook, type HookOptions } from '../dispatch/chain-hook.js'
+import { keepOther } from '../plugins/routed-servers.js'
+import type { Runtime } from '../dispatch/runtime.js'
+
+/**
+ * The middleware map guards every route of the app, also those of plugins (`/graphql`) and of `app.get()`: their chain is
+ * bound when they are registered. File routes run theirs themselves.
+ */
+export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options: HookOptions): void {
+  app.addHook('onRoute', (route: RouteOptions) => {
+    if (isFileRoute(route)) return
+    const segments = parseFastifyPath(route.url)
+    keepOther(app, { pattern: route.url, segments })
+    const hook = createChainHook(runtime, segments, options)
+    if (hook === null) return
+    const own = route.onRequest as onRequestHookHandler | onRequestHookHandler[] | undefined
+    route.onRequest = [hook, ...(own === undefined ? [] : [own].flat())]
+  })
+}
+
+function isFileRoute({ config }: RouteOptions): boolean {
+  return config !== undefined && 'twinroute' in config
+}

@@ -1,0 +1,29 @@
+import http from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { armTap } from './body.js'
+import type { Compat } from './classes.js'
+import { serverClassNames } from './private-names.js'
+import { kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
+import { upgradePair } from './upgrade.js'
+
+/**
+ * Makes a running server of the host's create our objects, if it still creates node's own. Where that cannot be done,
+ * {@link link} upgrades the objects one by one, which costs three times as much.
+ */
+export function adoptServer(server: http.Server, compat: Compat): boolean {
+  const names = serverClassNames(server)
+  if (names === undefined) return false
+  const isOwn = Reflect.get(server, names.request) === http.IncomingMessage
+  if (!isOwn || Reflect.get(server, names.response) !== http.ServerResponse) return false
+  Reflect.set(server, names.request, compat.IncomingMessage)
+  Reflect.set(server, names.response, compat.ServerResponse)
+  return true
+}
+
+/** Ties Node's pair to Fastify's. The first step of every request that meets Express code. */
+export function link(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
+  const response = reply.raw as LinkedResponse
+  if (response[kReply] === undefined) upgradePair(compat, request.raw, reply.raw)
+  response[kReply] = reply
+  armTap(request.raw as LinkedRequest, compat.tapLimit)
+}

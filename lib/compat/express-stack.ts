@@ -1,0 +1,125 @@
+import express, { type Router } from 'express'
+import type { ErrorMiddleware, Middleware } from '../contract/middleware.js'
+import type { LinkedRequest, LinkedResponse } from './slots.js'
+import { kInStack, kOriginalUrl, kParams } from './slots.js'
+import type { ExpressApp } from './classes.js'
+
+type Done = (error?: unknown) => void
+export type Usable = Middleware | ErrorMiddleware | Router | ExpressApp
+
+export interface Failure {
+  error: unknown
+  /** Gets the error that no error middleware took. */
+  done: Done
+}
+
+/** Whether a middleware changed where the request goes, which a router that has chosen already cannot follow by itself. */
+export interface StackOutcome {
+  rewritten: boolean
+}
+
+/**
+ * What `app.use()` registers: Express's own router, run over our objects. Registration is synchronous and allowed at any
+ * time. Error middleware is kept in a second router, for errors that come from behind the stack.
+ */
+export class ExpressStack {
+  readonly #app: ExpressApp
+  readonly #errors: Router = express.Router()
+  readonly #pending = new WeakMap<LinkedRequest, unknown>()
+  #used = false
+  #usedForErrors = false
+  #last: ErrorMiddleware | undefined
+
+  constructor(app: ExpressApp) {
+    this.#app = app
+    this.#errors.use((request, _response, next) => next(this.#pending.get(request as LinkedRequest)))
+  }
+
+  /** Nothing is registered: the stack need not run. */
+  get isEmpty(): boolean {
+    return !this.#used
+  }
+
+  /** Error middleware is registered, or stands last. */
+  get handlesErrors(): boolean {
+    return this.#usedForErrors || this.#last !== undefined
+  }
+
+  /** Error middleware that runs behind all that `use` registers, however late: the app's own error handler. */
+  useLast(middleware: ErrorMiddleware): void {
+    this.#last = middleware
+  }
+
+  /** As Express's `app.use(path?, ...middleware)`. */
+  use(...given: unknown[]): void {
+    Reflect.apply(this.#app.use, this.#app, given)
+    this.#used = true
+    const functions = given.flat(Infinity).filter((entry) => typeof entry === 'function') as Middleware[]
+    for (const middleware of functions) if (middleware.length === 4) this.#useForErrors(pathOf(given), middleware)
+  }
+
+  #useForErrors(path: unknown, middleware: unknown): void {
+    this.#usedForErrors = true
+    Reflect.apply(this.#errors.use, this.#errors, path === undefined ? [middleware] : [path, middleware])
+  }
+
+  /** Runs the stack; `done` gets the error that no error middleware took, and whether url or method were rewritten. */
+  run(request: LinkedRequest, response: LinkedResponse, done: (error: unknown, outcome: StackOutcome) => void): void {
+    const { url, method } = request
+    request[kOriginalUrl] ??= url
+    request[kInStack] = true
+    this.#app.router(request, response, (error: unknown) => {
+      leaveStack(request)
+      done(error, { rewritten: request.url !== url || request.method !== method })
+    })
+  }
+
+  /** Runs the error middleware for an error from behind the stack; `done` gets the error that none of it took. */
+  runErrors(request: LinkedRequest, response: LinkedResponse, { error, done }: Failure): void {
+    if (!this.#usedForErrors) return this.runLast(request, response, { error, done })
+    this.#pending.set(request, error)
+    this.#errors(request, response, (left: unknown) => {
+      leaveStack(request)
+      this.runLast(request, response, { error: left ?? error, done })
+    })
+  }
+
+  /** Runs only the last error middleware, for an error that the rest has seen. */
+  runLast(request: LinkedRequest, response: LinkedResponse, { error, done }: Failure): void {
+    if (this.#last === undefined) return done(error)
+    const next: Done = (left) => done(left ?? error)
+    try {
+      const result = this.#last(error, request, response, next)
+      if (result instanceof Promise) result.catch(next)
+    } catch (failure) {
+      next(failure)
+    }
+  }
+}
+
+function leaveStack(request: LinkedRequest): void {
+  request[kInStack] = false
+  request[kParams] = undefined
+}
+
+/** A first argument that is no function is the path, as Express reads it. */
+function pathOf(given: unknown[]): unknown {
+  let first = given[0]
+  while (Array.isArray(first) && first.length > 0) first = first[0]
+  return typeof first === 'function' ? undefined : given[0]
+}
+
+/**
+ * Runs a middleware of a chain as if it stood in `use()`: `request.cookies` shows only what a parser has set. cookie-parser
+ * needs it, since it passes over a request that has cookies.
+ */
+export function asInStack(middleware: Middleware): Middleware {
+  return (request, response, next) => {
+    const linked = request as LinkedRequest
+    linked[kInStack] = true
+    return middleware(request, response, (error?: unknown) => {
+      linked[kInStack] = false
+      next(error)
+    })
+  }
+}

@@ -1,0 +1,24 @@
+import type { RouteParam } from '../contract/manifest.js'
+
+/** Turns the router's parameters into those of the route file; undefined when they are the same. */
+export type ReadParams = (params: Record<string, string>, url: string) => Record<string, unknown>
+
+/**
+ * Parameter names the router cannot hold stand under safe tokens there, and a rest parameter is one text in which an
+ * encoded slash cannot be told from a real one: its array is read from the url, each segment decoded once.
+ */
+export function paramReader(params: readonly RouteParam[], depth: number): ReadParams | undefined {
+  if (params.every((param) => param.token === param.name && !param.rest)) return undefined
+  return (values, url) => {
+    const named: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+    for (const { token, name, rest } of params) named[name] = rest ? restOf(url, depth) : values[token]
+    return named
+  }
+}
+
+function restOf(url: string, depth: number): string[] {
+  const path = url.split('?', 1)[0] as string
+  const segments = path.split('/').slice(depth + 1)
+  if (segments.at(-1) === '') segments.pop()
+  return segments.map((segment) => decodeURIComponent(segment))
+}

@@ -1,0 +1,41 @@
+import type { Server } from 'node:http'
+import type { FastifyReply } from 'fastify'
+
+/*
+ * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
+ * up by description, once; test/private-names.test.ts asserts that the versions in use still have them.
+ */
+
+let routeContext: symbol | null | undefined
+
+/**
+ * Whether the route of a reply has onSend hooks. Hooks that plugins add inside onRoute are visible nowhere else.
+ * Without the name: true, so that the slower way is taken.
+ */
+export function hasOnSend(reply: FastifyReply): boolean {
+  routeContext ??= findSymbol(reply.request, 'fastify.context')
+  if (routeContext === null) return true
+  const context = Reflect.get(reply.request, routeContext) as { onSend?: unknown } | undefined
+  return context === undefined || context.onSend !== null
+}
+
+/**
+ * The symbols under which a running node server keeps the classes of its requests and responses.
+ * Without them: undefined, and requests of that server are upgraded one by one.
+ */
+export function serverClassNames(server: Server): { request: symbol; response: symbol } | undefined {
+  const request = findSymbol(server, 'IncomingMessage')
+  const response = findSymbol(server, 'ServerResponse')
+  return request === null || response === null ? undefined : { request, response }
+}
+
+/** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */
+export const ON_RESPONSE_LISTENER = 'onResFinished'
+
+function findSymbol(from: object, description: string): symbol | null {
+  for (let holder: object | null = from; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
+    const found = Object.getOwnPropertySymbols(holder).find((symbol) => symbol.description === description)
+    if (found !== undefined) return found
+  }
+  return null
+}

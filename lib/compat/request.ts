@@ -1,0 +1,158 @@
+import express from 'express'
+import type { FastifyReply } from 'fastify'
+import { cookieHelper, parseCookieHeader } from './cookies.js'
+import {
+  kAbort,
+  kCookieHelper,
+  kCookies,
+  kInStack,
+  kNext,
+  kOriginalUrl,
+  kParams,
+  kQuery,
+  kReply,
+  kRoute,
+  type LinkedRequest,
+  type LinkedResponse
+} from './slots.js'
+
+type Descriptors = Record<string, PropertyDescriptor>
+
+/** What `request.next` calls outside of a router: Express's `sendFile` and middleware hand their errors to it. */
+export type Escape = (reply: FastifyReply, error: unknown) => void
+
+/** The layer between `app.request` and Express's own request prototype. */
+export function requestMembers(escape: Escape): Descriptors {
+  return { ...assignableGetters(), ...parsedMembers(), ...routingMembers(escape), ...lifeMembers() }
+}
+
+/**
+ * Express's getters have no setters, but middleware assigns some of them (`query` by sanitizers, `hostname` by other
+ * Express adapters) and would throw on every request. An assigned value stays on its request.
+ */
+function assignableGetters(): Descriptors {
+  const assignable: Descriptors = {}
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(express.request))) {
+    if (descriptor.get === undefined || descriptor.set !== undefined) continue
+    assignable[name] = {
+      ...descriptor,
+      set(this: object, value: unknown) {
+        Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true })
+      }
+    }
+  }
+  return assignable
+}
+
+/** Read from the head of the request on first use. */
+function parsedMembers(): Descriptors {
+  return members({
+    get query(): unknown {
+      return this[kQuery] ?? readQuery(this)
+    },
+    set query(value: unknown) {
+      this[kQuery] = value
+    },
+    get params(): unknown {
+      return this[kParams] ?? replyOf(this)?.request.params
+    },
+    set params(value: unknown) {
+      this[kParams] = value
+    },
+    get cookies(): unknown {
+      // as Express: undefined until a parser has run, since cookie-parser passes over a request that has cookies
+      if (this[kInStack]) return this[kCookies]
+      return (this[kCookieHelper] ??= cookieHelper(cookieValues(this)))
+    },
+    set cookies(value: unknown) {
+      this[kCookies] = value
+      this[kCookieHelper] = undefined
+    }
+  })
+}
+
+/** What Express's router writes and restores; outside of it they speak of the file route. */
+function routingMembers(escape: Escape): Descriptors {
+  const routing = members({
+    get originalUrl(): string {
+      return this[kOriginalUrl] ?? this.url
+    },
+    set originalUrl(value: string) {
+      this[kOriginalUrl] = value
+    },
+    get route(): unknown {
+      return this[kRoute] ?? fileRoute(this)
+    },
+    set route(value: unknown) {
+      this[kRoute] = value
+    },
+    get next(): unknown {
+      return this[kNext] ?? ((error?: unknown) => leave(this, escape, error))
+    },
+    set next(value: unknown) {
+      this[kNext] = value
+    }
+  })
+  return { ...routing, baseUrl: { value: '', writable: true, configurable: true, enumerable: true } }
+}
+
+function lifeMembers(): Descriptors {
+  return members({
+    get requestId(): string | undefined {
+      return replyOf(this)?.request.id
+    },
+    get signal(): AbortSignal {
+      return (this[kAbort] ?? watchClient(this)).signal
+    }
+  })
+}
+
+function members(definitions: object & ThisType<LinkedRequest>): Descriptors {
+  return Object.getOwnPropertyDescriptors(definitions) as Descriptors
+}
+
+function fileRoute(request: LinkedRequest): { path: string } | undefined {
+  const path = replyOf(request)?.request.routeOptions.url
+  return path === undefined ? undefined : { path }
+}
+
+function leave(request: LinkedRequest, escape: Escape, error: unknown): void {
+  const reply = replyOf(request)
+  if (reply !== undefined) escape(reply, error)
+}
+
+function replyOf(request: LinkedRequest) {
+  return (request.res as LinkedResponse | undefined)?.[kReply] ?? undefined
+}
+
+const expressQuery = Object.getOwnPropertyDescriptor(express.request, 'query')?.get as (this: object) => unknown
+
+/** Fastify has parsed the query already, as Express's simple parser does; other parsers and rewritten urls are Express's. */
+function readQuery(request: LinkedRequest): unknown {
+  const reply = replyOf(request)
+  const simple = (request.app.settings as Record<string, unknown>)['query parser'] === 'simple'
+  if (reply === undefined || !simple || queryOf(request.url) !== queryOf(request.originalUrl)) return expressQuery.call(request)
+  const query = reply.request.query as Record<string, unknown>
+  delete query['__proto__']
+  return (request[kQuery] = query)
+}
+
+function queryOf(url: string | undefined): string {
+  const start = url === undefined ? -1 : url.indexOf('?')
+  return start === -1 ? '' : (url as string).slice(start)
+}
+
+function cookieValues(request: LinkedRequest): Record<string, unknown> {
+  const parsed = request[kCookies]
+  if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>
+  return parseCookieHeader(request.headers.cookie)
+}
+
+function watchClient(request: LinkedRequest): AbortController {
+  const abort = (request[kAbort] = new AbortController())
+  const response = request.res
+  response?.once('close', () => {
+    if (!response.writableFinished) abort.abort()
+  })
+  return abort
+}

@@ -1,0 +1,120 @@
+import type { FastifyReply } from 'fastify'
+import type { Request } from '../contract/request.js'
+import type { Response } from '../contract/response.js'
+import type { Deadline } from './deadline.js'
+
+/**
+ * What twinroute keeps on Node's request and response. All slots are set in the constructors, so that every request of an
+ * app has the same hidden class; nothing else is written to these objects on the way.
+ */
+export const kReply: unique symbol = Symbol('twinroute.reply')
+export const kAnswered: unique symbol = Symbol('twinroute.answered')
+export const kDeadline: unique symbol = Symbol('twinroute.deadline')
+export const kTick: unique symbol = Symbol('twinroute.tick')
+export const kTap: unique symbol = Symbol('twinroute.tap')
+export const kChunks: unique symbol = Symbol('twinroute.chunks')
+export const kSize: unique symbol = Symbol('twinroute.size')
+export const kLimit: unique symbol = Symbol('twinroute.limit')
+export const kWake: unique symbol = Symbol('twinroute.wake')
+export const kBodyError: unique symbol = Symbol('twinroute.body error')
+export const kExpect: unique symbol = Symbol('twinroute.expect')
+export const kQuery: unique symbol = Symbol('twinroute.query')
+export const kParams: unique symbol = Symbol('twinroute.params')
+export const kCookies: unique symbol = Symbol('twinroute.cookies')
+export const kCookieHelper: unique symbol = Symbol('twinroute.cookie helper')
+export const kInStack: unique symbol = Symbol('twinroute.in stack')
+export const kRedispatched: unique symbol = Symbol('twinroute.redispatched')
+export const kOriginalUrl: unique symbol = Symbol('twinroute.original url')
+export const kRoute: unique symbol = Symbol('twinroute.route')
+export const kNext: unique symbol = Symbol('twinroute.next')
+export const kLocals: unique symbol = Symbol('twinroute.locals')
+export const kAbort: unique symbol = Symbol('twinroute.abort')
+
+/** What the tap does with the next chunk of the body. */
+export const TAP_IDLE = 0
+export const TAP_ARMED = 1
+export const TAP_OFF = 2
+/** A chunk went by before anybody armed the tap: the body must be read from the stream. */
+export const TAP_MISSED = 3
+/** More bytes than the limit went by. */
+export const TAP_OVERFLOW = 4
+/** The body step has run: its outcome stands in `body` or in the error slot. */
+export const TAP_DONE = 5
+
+/** How far the answer is. */
+export const OPEN = 0
+/** Handed to reply.send; the head has not left, since a hook or a store may still run. */
+export const HANDED_OVER = 1
+/** The head has left or is about to; whoever calls `end` now is the one who writes. */
+export const LEAVING = 2
+
+export interface LinkedRequest extends Request {
+  [kTap]: number
+  [kChunks]: Buffer[] | null
+  [kSize]: number
+  [kLimit]: number
+  [kWake]: ((error?: Error) => void) | null
+  [kBodyError]: Error | undefined
+  [kExpect]: boolean
+  [kQuery]: unknown
+  [kParams]: unknown
+  [kCookies]: unknown
+  [kCookieHelper]: unknown
+  [kInStack]: boolean
+  [kRedispatched]: boolean
+  [kAbort]: AbortController | null
+  [kOriginalUrl]: string | undefined
+  [kRoute]: unknown
+  [kNext]: unknown
+}
+
+export interface LinkedResponse extends Response {
+  [kReply]: FastifyReply | null
+  /** OPEN until an answer is decided; `headersSent` is still false while a store or an onSend hook runs. */
+  [kAnswered]: number
+  [kDeadline]: Deadline | null
+  [kTick]: number
+  [kLocals]: Record<string, unknown> | undefined
+}
+
+export function initRequestSlots(request: object): void {
+  const linked = request as LinkedRequest
+  linked[kTap] = TAP_IDLE
+  linked[kChunks] = null
+  linked[kSize] = 0
+  linked[kLimit] = 0
+  linked[kWake] = null
+  linked[kBodyError] = undefined
+  linked[kExpect] = false
+  linked[kQuery] = undefined
+  linked[kParams] = undefined
+  linked[kCookies] = undefined
+  linked[kCookieHelper] = undefined
+  linked[kInStack] = false
+  linked[kRedispatched] = false
+  linked[kAbort] = null
+  linked[kOriginalUrl] = undefined
+  linked[kRoute] = undefined
+  linked[kNext] = undefined
+}
+
+export function initResponseSlots(response: object): void {
+  const linked = response as LinkedResponse
+  linked[kReply] = null
+  linked[kAnswered] = OPEN
+  linked[kDeadline] = null
+  linked[kTick] = 0
+  linked[kLocals] = undefined
+}
+
+/** Nothing more may be sent: the answer is decided, or its head has left already. */
+export function isAnswered(response: LinkedResponse): boolean {
+  return response[kAnswered] !== OPEN || response.headersSent
+}
+
+/** Marks the answer as decided and ends the wait for it. */
+export function markAnswered(response: LinkedResponse, how: typeof HANDED_OVER | typeof LEAVING): void {
+  response[kAnswered] = how
+  const deadline = response[kDeadline]
+  if (deadline !== null) deadline.release(response)
+}

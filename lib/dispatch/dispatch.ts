@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { link } from '../compat/attach.js'
+import { awaitBody } from '../compat/body.js'
+import { isAnswered, kParams, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { refusedParams, refusedTarget } from '../compat/target.js'
+import { deliver } from './deliver.js'
+import type { Endpoint } from './endpoint.js'
+import type { MethodTable } from './method-slots.js'
+import { passChain } from './pass-chain.js'
+import type { Runtime } from './runtime.js'
+
+type Done = HookHandlerDoneFunction
+
+/** The route's onRequest hook: parameters, chain, body, each only where the endpoint has one. */
+export function createEntry(runtime: Runtime, table: MethodTable<Endpoint>) {
+  return function enter(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const endpoint = table[request.raw.method as string] as Endpoint
+    const refused = receive(runtime, { request, reply }, endpoint)
+    if (refused !== undefined) return runtime.fail(reply, refused)
+    const { chain, deadline } = endpoint
+    const go = (): void => parseBody(runtime, endpoint, reply, done)
+    if (chain === null) return go()
+    if (endpoint.body !== 'early') return passChain(runtime, reply, { chain, deadline, go })
+    awaitBody(request.raw as LinkedRequest, endpoint.bodyLimit, () => passChain(runtime, reply, { chain, deadline, go }))
+  }
+}
+
+interface Pair {
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** What comes first for every request of a route: the Express side, and what no handler may see. */
+function receive(runtime: Runtime, { request, reply }: Pair, endpoint: Endpoint): Error | undefined {
+  if (!runtime.linksAtRoot) {
+    link(runtime.compat, request, reply)
+    const refused = refusedTarget(request.raw.url as string)
+    if (refused !== undefined) return refused
+  }
+  if (!endpoint.hasParams) return undefined
+  const refused = refusedParams(request.params)
+  if (refused !== undefined) return refused
+  if (endpoint.readParams === undefined) return undefined
+  const url = request.raw.url as string
+  ;(request.raw as LinkedRequest)[kParams] = endpoint.readParams(request.params as Record<string, string>, url)
+  return undefined
+}
+
+function parseBody(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply, go: () => void): void {
+  if (endpoint.body === false) return go()
+  awaitBody(reply.request.raw as LinkedRequest, endpoint.bodyLimit, (error) => {
+    if (error === undefined) go()
+    else runtime.fail(reply, error)
+  })
+}
+
+/**
+ * The Fastify handler of a route. It is synchronous and returns undefined: an async one that resolves undefined would make
+ * Fastify send an empty 200 while a pipe, `sendFile` or a session's save is under way.
+ */
+export function createHandler(runtime: Runtime, table: MethodTable<Endpoint>) {
+  return function handle(request: FastifyRequest, reply: FastifyReply): void {
+    callHandler(runtime, table[request.raw.method as string] as Endpoint, reply)
+  }
+}
+
+/** The same for a route that needs no hook: what its hook would do first is done here. */
+export function createBareHandler(runtime: Runtime, table: MethodTable<Endpoint>) {
+  return function handle(request: FastifyRequest, reply: FastifyReply): void {
+    const endpoint = table[request.raw.method as string] as Endpoint
+    const refused = receive(runtime, { request, reply }, endpoint)
+    if (refused !== undefined) return runtime.fail(reply, refused)
+    callHandler(runtime, endpoint, reply)
+  }
+}
+
+function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply): void {
+  const response = reply.raw as LinkedResponse
+  let result: unknown
+  try {
+    result = endpoint.handler(reply.request.raw as LinkedRequest, response)
+  } catch (error) {
+    return runtime.fail(reply, error)
+  }
+  if (isThenable(result)) {
+    result.then(
+      (value) => deliver(runtime, reply, value),
+      (error: unknown) => runtime.fail(reply, error ?? new Error('Rejected without a reason'))
+    )
+  } else if (result !== undefined) {
+    return deliver(runtime, reply, result)
+  }
+  if (!isAnswered(response)) endpoint.deadline?.watch(response)
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+}

@@ -1,0 +1,25 @@
+import type { Handler } from '../contract/handler.js'
+import type { ChainRunner } from '../middleware/run-chain.js'
+import type { Deadline } from '../compat/deadline.js'
+import type { ReadParams } from '../compat/params.js'
+import type { BodyParserMode } from '../contract/route-module.js'
+
+/** All that one method of one route needs at request time, decided at boot. */
+export interface Endpoint {
+  readonly handler: Handler
+  /** null when no middleware applies. */
+  readonly chain: ChainRunner | null
+  /** When the body is parsed; false for methods without one. */
+  readonly body: BodyParserMode
+  /** Bytes. */
+  readonly bodyLimit: number
+  /** undefined when the handler may take for ever. */
+  readonly deadline: Deadline | undefined
+  readonly hasParams: boolean
+  readonly readParams: ReadParams | undefined
+}
+
+/** Nothing has to be waited for before the handler: the route needs no hook for this method. */
+export function needsHook(endpoint: Endpoint): boolean {
+  return endpoint.chain !== null || endpoint.body !== false
+}

@@ -1,0 +1,48 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { link } from '../compat/attach.js'
+import { awaitBody } from '../compat/body.js'
+import { mergeIntoReply } from '../compat/headers.js'
+import { isAnswered, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { refusedTarget } from '../compat/target.js'
+import { redispatch } from './redispatch.js'
+import type { Runtime } from './runtime.js'
+
+export interface EntryOptions {
+  /** Milliseconds; 0 for no limit. */
+  handlerTimeout: number
+  /** Bytes, with early parsing: the body is there before any middleware. */
+  earlyBodyLimit: number | undefined
+}
+
+/** The root onRequest hook of an app: links the Express side, turns down malformed targets, runs what `use()` registered. */
+export function createAppEntry(runtime: Runtime, options: EntryOptions) {
+  const { compat, stack } = runtime
+  return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    link(compat, fastifyRequest, reply)
+    const request = fastifyRequest.raw as LinkedRequest
+    const refused = refusedTarget(request.url)
+    if (refused !== undefined) return runtime.fail(reply, refused)
+    const run = (): void => {
+      if (stack.isEmpty || request[kRedispatched]) done()
+      else runStack(runtime, reply, options.handlerTimeout, done)
+    }
+    if (options.earlyBodyLimit === undefined) run()
+    else awaitBody(request, options.earlyBodyLimit, run) // its error waits for the handler's door
+  }
+}
+
+/** Runs the `use()` stack; goes on unless it answered, failed or rewrote the request. */
+export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: number, goOn: () => void): void {
+  const request = reply.request.raw as LinkedRequest
+  const response = reply.raw as LinkedResponse
+  let passed = false
+  runtime.stack.run(request, response, (error, { rewritten }) => {
+    passed = true
+    response[kDeadline]?.release(response)
+    if (error !== undefined && error !== null) return runtime.failPastStack(reply, error)
+    mergeIntoReply(response, reply)
+    if (rewritten) redispatch(runtime, reply, goOn)
+    else if (!isAnswered(response)) goOn()
+  })
+  if (!passed && !isAnswered(response)) runtime.deadlineOf(handlerTimeout)?.watch(response)
+}

@@ -1,0 +1,35 @@
+import type { Handler } from '../contract/handler.js'
+import type { RouteModule } from '../contract/route-module.js'
+import { ApiError } from '../errors/api-error.js'
+
+/** What a slot answers, by method. Every method the server accepts has an entry. */
+export type MethodTable<Entry> = Readonly<Record<string, Entry>>
+
+/** Handlers of a route for all methods the server knows: the exported ones, HEAD from GET, OPTIONS, and 405 for the rest. */
+export function methodTable(module: RouteModule, serverMethods: readonly string[]): MethodTable<Handler> {
+  const exported: Record<string, Handler | undefined> = { ...module.handlers }
+  const allow = allowedMethods(module)
+  const refuse = methodNotAllowed(allow)
+  const table: Record<string, Handler> = Object.create(null) as Record<string, Handler>
+  for (const method of serverMethods) table[method] = exported[method] ?? refuse
+  if (exported.HEAD === undefined && exported.GET !== undefined) table.HEAD = exported.GET
+  if (exported.OPTIONS === undefined) table.OPTIONS = () => ({ status: 204, headers: { allow } })
+  return table
+}
+
+/** The `Allow` header of a route (RFC 9110, section 10.2.1): what it exports, HEAD beside GET, and OPTIONS always. */
+export function allowedMethods(module: RouteModule): string {
+  const methods = new Set(Object.keys(module.handlers))
+  if (methods.has('GET')) methods.add('HEAD')
+  methods.add('OPTIONS')
+  return [...methods].sort().join(', ')
+}
+
+/** 405 with `Allow` (RFC 9110, section 15.5.6): the path is right, so that no weaker route is tried. */
+function methodNotAllowed(allow: string): Handler {
+  return (request) => {
+    const error = new ApiError(405, 'METHOD_NOT_ALLOWED', `Method ${request.method} is not allowed here`)
+    error.headers = { allow }
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import type { FastifyReply } from 'fastify'
+import { copyFromReply } from '../compat/headers.js'
+import { ON_RESPONSE_LISTENER } from '../compat/private-names.js'
+import { isAnswered, kParams, kQuery, kRedispatched, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import type { Runtime } from './runtime.js'
+
+/**
+ * Routes a request again whose url or method a middleware has rewritten: the router had chosen before. The new route's own
+ * chain runs, so that a rewrite cannot walk round a guard. Once per request; a second rewrite goes on where it is.
+ */
+export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => void): void {
+  const request = reply.request.raw as LinkedRequest
+  const response = reply.raw as LinkedResponse
+  if (isAnswered(response)) return
+  if (request[kRedispatched]) return goOn()
+  request[kRedispatched] = true
+  request[kQuery] = undefined
+  request[kParams] = undefined
+  reply.hijack()
+  copyFromReply(response, reply)
+  response[kReply] = null
+  silence(response)
+  runtime.route(request, response)
+}
+
+/** The first dispatch's onResponse hooks must not run beside the second's. */
+function silence(response: LinkedResponse): void {
+  for (const event of ['finish', 'error']) {
+    for (const listener of response.listeners(event)) {
+      if (listener.name === ON_RESPONSE_LISTENER) response.removeListener(event, listener as () => void)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { ManifestRoute } from '../contract/manifest.js'
+import { isRouteMethod } from '../contract/methods.js'
+import type { BodyParserMode, RouteModule } from '../contract/route-module.js'
+import type { Binder } from '../middleware/bind.js'
+import { ownMiddleware } from '../middleware/chain.js'
+import { paramReader } from '../compat/params.js'
+import { createChain } from './chain.js'
+import { createBareHandler, createEntry, createHandler } from './dispatch.js'
+import { needsHook, type Endpoint } from './endpoint.js'
+import { methodTable, type MethodTable } from './method-slots.js'
+import type { Runtime } from './runtime.js'
+
+/** What a route takes from its app where its own `config` says nothing. */
+export interface RouteDefaults {
+  /** Bytes. */
+  bodyLimit: number
+  bodyParser: BodyParserMode
+  /** Milliseconds; 0 for no limit. */
+  handlerTimeout: number
+}
+
+export interface RouteContext {
+  runtime: Runtime
+  binder: Binder
+  defaults: RouteDefaults
+  /** Path segments of the Fastify prefix in front of the base route. */
+  prefixDepth: number
+}
+
+/**
+ * Registers one file route. All methods go into one Fastify route, so that the path decides before the method does:
+ * `DELETE /users/me` is 405 where `users/me` has no DELETE, never `users/[id]` with "me".
+ */
+export function registerRoute(scope: FastifyInstance, route: ManifestRoute, context: RouteContext): void {
+  const { runtime } = context
+  const methods = scope.supportedMethods
+  const table = endpointTable(route, methods, context)
+  const endpoints = Object.values(table)
+  const options: Omit<RouteOptions, 'url'> = { method: [...methods], exposeHeadRoute: false, handler: createHandler(runtime, table) }
+  if (endpoints.some(needsHook)) options.onRequest = createEntry(runtime, table)
+  else if (!runtime.linksAtRoot || route.params.length > 0) options.handler = createBareHandler(runtime, table)
+  for (const url of route.fastifyPaths) scope.route({ ...options, url, config: { twinroute: route } as object })
+}
+
+function endpointTable(route: ManifestRoute, methods: readonly string[], context: RouteContext): MethodTable<Endpoint> {
+  const { module } = route
+  const { runtime, defaults } = context
+  const bodyLimit = module.config.bodyLimit ?? defaults.bodyLimit
+  runtime.compat.tapLimit = Math.max(runtime.compat.tapLimit, bodyLimit)
+  const common = {
+    bodyLimit,
+    deadline: runtime.deadlineOf(module.config.timeout ?? defaults.handlerTimeout),
+    hasParams: route.params.length > 0,
+    readParams: paramReader(route.params, context.prefixDepth + depthBeforeRest(route))
+  }
+  const bound = context.binder.chainFor(route.segments)
+  const table: Record<string, Endpoint> = Object.create(null) as Record<string, Endpoint>
+  for (const [method, handler] of Object.entries(methodTable(module, methods))) {
+    const chain = createChain(runtime, bound, ownMiddleware(module, method))
+    table[method] = { handler, chain, body: bodyModeOf(module, method, defaults.bodyParser), ...common }
+  }
+  return table
+}
+
+function depthBeforeRest(route: ManifestRoute): number {
+  return route.segments.filter((segment) => segment.kind !== 'rest').length
+}
+
+/** GET and HEAD bodies mean nothing (RFC 9110, section 9.3.1); a method that is not exported needs none. */
+function bodyModeOf({ handlers, config }: RouteModule, method: string, appMode: BodyParserMode): BodyParserMode {
+  if (method === 'GET' || method === 'HEAD' || !isRouteMethod(method) || handlers[method] === undefined) return false
+  return config.bodyParser ?? appMode
+}

@@ -1,0 +1,120 @@
+import { STATUS_CODES } from 'node:http'
+import { isProduction, type Mode } from '../contract/mode.js'
+import { ApiError } from './api-error.js'
+
+/** What `details` of a validation error lists. */
+export interface FieldProblem {
+  /** Dotted path; empty for the value itself. */
+  field: string
+  message: string
+}
+
+/** The nested error shape of the REST error handler. */
+export interface ErrorEnvelope {
+  error: { code: string; message: string; details?: unknown }
+  meta: { timestamp: string; requestId: string | undefined; stack?: string }
+}
+
+export interface ErrorAnswer {
+  status: number
+  body: ErrorEnvelope
+}
+
+/** Codes of errors that are not an ApiError: thrown by Fastify, Express middleware or the framework itself. */
+const CODE_BY_STATUS: Readonly<Record<number, string>> = {
+  400: 'VALIDATION_ERROR',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  408: 'REQUEST_TIMEOUT',
+  413: 'PAYLOAD_TOO_LARGE',
+  414: 'URI_TOO_LONG',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  500: 'INTERNAL_SERVER_ERROR',
+  503: 'SERVICE_UNAVAILABLE'
+}
+
+export function codeOfStatus(status: number): string {
+  return CODE_BY_STATUS[status] ?? `HTTP_${status}`
+}
+
+/**
+ * The answer for anything thrown: the only place that decides what a client may see of an error.
+ * An ApiError is sent as it is; a schema-validation exception becomes 400 with its issues; other 4xx keep their message;
+ * everything else is 500 and says no more than "An unexpected error occurred" in production.
+ */
+export function errorAnswer(thrown: unknown, requestId: string | undefined, mode: Mode): ErrorAnswer {
+  const { status, code, message, details } = describe(thrown, mode)
+  const error: ErrorEnvelope['error'] = details === undefined ? { code, message } : { code, message, details }
+  const meta: ErrorEnvelope['meta'] = { timestamp: new Date().toISOString(), requestId }
+  const stack = property(thrown, 'stack')
+  if (!isProduction(mode) && typeof stack === 'string') meta.stack = stack
+  return { status, body: { error, meta } }
+}
+
+interface Description {
+  status: number
+  code: string
+  message: string
+  details?: unknown
+}
+
+function describe(thrown: unknown, mode: Mode): Description {
+  if (thrown instanceof ApiError) return describeApiError(thrown)
+  const issues = validationIssues(thrown)
+  if (issues !== undefined) {
+    return { status: 400, code: 'VALIDATION_ERROR', message: 'Request validation failed', details: issues }
+  }
+  const status = statusOf(thrown)
+  return { status, code: codeOfStatus(status), message: messageOf(thrown, status, mode) }
+}
+
+function describeApiError(error: ApiError): Description {
+  const status = statusOf(error)
+  return { status, code: error.code, message: error.message, details: error.details }
+}
+
+/** The status an error asks for: an integer from 400 to 599 under `statusCode` or `status`, else 500. */
+export function statusOf(thrown: unknown): number {
+  for (const name of ['statusCode', 'status']) {
+    const status = property(thrown, name)
+    if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status
+  }
+  return 500
+}
+
+function messageOf(thrown: unknown, status: number, mode: Mode): string {
+  const message = property(thrown, 'message')
+  const text = typeof message === 'string' && message !== '' ? message : String(STATUS_CODES[status])
+  if (status < 500) return property(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text
+  if (!isProduction(mode)) return typeof thrown === 'string' ? thrown : text
+  return status === 500 ? 'An unexpected error occurred' : String(STATUS_CODES[status] ?? 'Server error')
+}
+
+/** Issues of a schema library (zod and others that follow Standard Schema) or of Fastify's own validation. */
+function validationIssues(thrown: unknown): FieldProblem[] | undefined {
+  const issues = property(thrown, 'issues')
+  if (Array.isArray(issues)) return issues.map(fieldProblem)
+  const validation = property(thrown, 'validation')
+  if (!Array.isArray(validation)) return undefined
+  return validation.map((entry: unknown) => ({
+    field: String(property(entry, 'instancePath') ?? '').replace(/^\//, '').replaceAll('/', '.'),
+    message: String(property(entry, 'message') ?? 'is invalid')
+  }))
+}
+
+/** One issue as {@link FieldProblem}; path entries may be keys or, in Standard Schema, objects that hold one. */
+export function fieldProblem(issue: unknown): FieldProblem {
+  const path = property(issue, 'path')
+  const keys = Array.isArray(path) ? path.map((key: unknown) => String(property(key, 'key') ?? key)) : []
+  return { field: keys.join('.'), message: String(property(issue, 'message') ?? 'is invalid') }
+}
+
+/** Reads from anything, also from what throws when it is read. */
+function property(value: unknown, name: string): unknown {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
+  try {
+    return (value as Record<string, unknown>)[name]
+  } catch {
+    return undefined // a hostile getter or revoked proxy is as good as nothing
+  }
+}

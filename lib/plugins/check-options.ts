@@ -1,0 +1,47 @@
+import type { RoutesOptions } from '../contract/options.js'
+
+type Check = readonly [name: string, value: unknown, accepted: boolean, expected: string]
+
+/**
+ * Types of the options that discovery does not read itself.
+ * @throws TypeError naming the first wrong option, what was expected and what was given
+ */
+export function checkRoutesOptions(options: RoutesOptions): void {
+  checkObject('options', options)
+  const { bodyLimit, bodyParser, handlerTimeout, mode } = options
+  checkAll([
+    ['bodyLimit', bodyLimit, bodyLimit === undefined || isCount(bodyLimit), 'a positive number of bytes'],
+    ['bodyParser', bodyParser, isBodyParser(bodyParser), "'late', 'early' or false"],
+    ['handlerTimeout', handlerTimeout, isMilliseconds(handlerTimeout), 'milliseconds, or 0 for no limit'],
+    ['mode', mode, mode === undefined || typeof mode === 'string', 'a word such as "production"']
+  ])
+}
+
+export function checkObject(name: string, value: unknown): void {
+  const accepted = typeof value === 'object' && value !== null && !Array.isArray(value)
+  checkAll([[name, value, accepted, 'an object']])
+}
+
+export function checkAll(checks: readonly Check[]): void {
+  for (const [name, value, accepted, expected] of checks) {
+    if (!accepted) throw new TypeError(`The option ${name} must be ${expected}; it is ${show(value)}`)
+  }
+}
+
+function isBodyParser(value: unknown): boolean {
+  return value === undefined || value === 'late' || value === 'early' || value === false
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) > 0
+}
+
+function isMilliseconds(value: unknown): boolean {
+  return value === undefined || (Number.isFinite(value) && (value as number) >= 0)
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  const text = JSON.stringify(value) as string | undefined
+  return text === undefined || text.length > 60 ? `of type ${typeof value}` : text
+}

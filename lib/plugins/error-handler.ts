@@ -1,0 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { resolveMode } from '../contract/mode.js'
+import { errorAnswer } from '../errors/envelope.js'
+import { modeOf } from './routed-servers.js'
+
+/**
+ * The global error handler, for `createApp({ errorHandler })` and `fastify.setErrorHandler(errorHandler)`. Answers in the
+ * nested error envelope `{ error: { code, message, details? }, meta: { timestamp, requestId, stack? } }`: an ApiError with its
+ * own status and code, a schema-validation exception as 400 `VALIDATION_ERROR` with its issues, other errors as 500
+ * `INTERNAL_SERVER_ERROR`, whose message and stack stay on the server in production. Errors of 500 and above are logged.
+ */
+export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const mode = modeOf(request.server) ?? resolveMode()
+  const { status, body } = errorAnswer(error, request.id, mode)
+  if (status >= 500) reply.log.error({ err: error }, body.error.message)
+  const headers = (error as { headers?: unknown } | null)?.headers
+  if (typeof headers === 'object' && headers !== null) reply.headers(headers as Record<string, string>)
+  return reply.code(status).type('application/json; charset=utf-8').send(body)
+}

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FileRoutesOptions } from '../contract/options.js'
+import { isProduction } from '../contract/mode.js'
+import { buildManifest } from '../discovery/manifest.js'
+import { parsePath, toFastify } from '../discovery/pattern.js'
+import { createBinder } from '../middleware/bind.js'
+import { createNotFoundHandler, depthOf } from '../dispatch/not-found.js'
+import { registerRoute, type RouteContext, type RouteDefaults } from '../dispatch/register-route.js'
+import { routerOptionsOf } from '../dispatch/router-options.js'
+import type { Runtime } from '../dispatch/runtime.js'
+import { checkRoutesOptions } from './check-options.js'
+import { reportRoutes } from './describe-routes.js'
+import { answerUnmatched, leaveBodiesAlone } from './unmatched.js'
+import { claimNotFound, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
+
+const MEBIBYTE = 1024 * 1024
+
+/**
+ * Serves a directory of route files: `app.register(fileRoutes, { apiDir })`.
+ *
+ * The plugin is encapsulated: routes, parsers, hooks and error handlers of the host stay as they are; errors of file routes
+ * go to the error handler in force where the plugin is registered. Limits that only Fastify's constructor can set
+ * (`maxParamLength`, `requestTimeout`, `frameworkErrors`) stay the host's. A `prefix` of the registration stands in front of
+ * `baseRoute`; keys of the middleware map leave it out.
+ *
+ * @throws TypeError naming a wrong option; BootError with every problem of the tree and the map
+ */
+export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
+  checkRoutesOptions(options)
+  const runtime = runtimeOf(fastify, options.mode)
+  const routes = await loadRoutes(fastify, runtime, options)
+  logReport(fastify, runtime, routes)
+  const served = { routes, defaults: routeDefaults(options) }
+  await serveRoutes(fastify, runtime, served)
+  await refuseUnmatched(fastify, runtime, served)
+}
+
+/** Builds the manifest and binds the map. */
+export async function loadRoutes(fastify: FastifyInstance, runtime: Runtime, options: FileRoutesOptions): Promise<RegisteredRoutes> {
+  const { apiDir, baseRoute = '/api', middleware } = options
+  const given = middleware === undefined ? {} : { middleware }
+  const manifest = await buildManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
+  const { caseSensitive } = routerOptionsOf(fastify)
+  const binder = createBinder(manifest.middleware, { caseSensitive, mountDepth: depthOf(fastify.prefix) })
+  keepRoutes(fastify, { manifest, binder })
+  return { manifest, binder }
+}
+
+/** Warnings always, the table of routes in development. */
+function logReport(fastify: FastifyInstance, runtime: Runtime, { manifest, binder }: RegisteredRoutes): void {
+  const report = reportRoutes(manifest, binder)
+  for (const { code, files, message } of report.warnings) fastify.log.warn({ code, files }, message)
+  if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
+}
+
+export function routeDefaults(options: FileRoutesOptions): RouteDefaults {
+  const { bodyLimit = MEBIBYTE, bodyParser = 'late', handlerTimeout = 30_000 } = options
+  return { bodyLimit, bodyParser, handlerTimeout }
+}
+
+export interface Served {
+  routes: RegisteredRoutes
+  defaults: RouteDefaults
+}
+
+/** Registers all routes in a scope of their own, in which nothing of Fastify's reads a body. */
+export async function serveRoutes(fastify: FastifyInstance, runtime: Runtime, { routes, defaults }: Served): Promise<void> {
+  const context: RouteContext = { runtime, binder: routes.binder, defaults, prefixDepth: depthOf(fastify.prefix) }
+  await fastify.register(async (scope) => {
+    leaveBodiesAlone(scope)
+    for (const route of routes.manifest.routes) registerRoute(scope, route, context)
+  })
+}
+
+/** On a host, what is unmatched below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
+async function refuseUnmatched(fastify: FastifyInstance, runtime: Runtime, { routes, defaults }: Served): Promise<void> {
+  const { baseRoute } = routes.manifest
+  if (baseRoute === '/' || !claimNotFound(fastify, fastify.prefix + baseRoute)) return
+  await answerUnmatched(fastify, {
+    runtime,
+    binder: routes.binder,
+    prefix: fastify.prefix,
+    handlerTimeout: defaults.handlerTimeout,
+    base: fastifyBase(baseRoute),
+    answer: createNotFoundHandler(runtime)
+  })
+}
+
+function fastifyBase(baseRoute: string): string {
+  const parsed = parsePath(baseRoute)
+  return 'segments' in parsed ? (toFastify(parsed.segments).paths[0] as string) : baseRoute
+}

@@ -1,0 +1,69 @@
+import type { Server } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { RouteManifest } from '../contract/manifest.js'
+import { resolveMode, type Mode } from '../contract/mode.js'
+import type { Binder } from '../middleware/bind.js'
+import type { BoundRoute } from '../middleware/report-binding.js'
+import { adoptServer } from '../compat/attach.js'
+import { createRuntime, type Runtime } from '../dispatch/runtime.js'
+
+/** File routes of one registration. */
+export interface RegisteredRoutes {
+  manifest: RouteManifest
+  binder: Binder
+}
+
+interface RoutedServer {
+  runtime: Runtime
+  routes: RegisteredRoutes[]
+  /** Routes from no file that the middleware map guards. */
+  others: BoundRoute[]
+  notFoundPrefixes: Set<string>
+}
+
+/** One Express side per server, however many times `fileRoutes` is registered on it. */
+const servers = new WeakMap<object, RoutedServer>()
+
+/** The runtime of a server: that of `createApp`, or one made for the host on first use. */
+export function runtimeOf(fastify: FastifyInstance, mode: Mode | undefined): Runtime {
+  const known = servers.get(fastify.server)
+  if (known !== undefined) return known.runtime
+  const runtime = createRuntime({ mode: resolveMode(mode), linksAtRoot: false, route: (req, res) => fastify.routing(req, res) })
+  adoptServer(fastify.server as Server, runtime.compat)
+  return keepRuntime(fastify, runtime)
+}
+
+export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime {
+  servers.set(fastify.server, { runtime, routes: [], others: [], notFoundPrefixes: new Set() })
+  return runtime
+}
+
+export function keepRoutes(fastify: FastifyInstance, routes: RegisteredRoutes): void {
+  servers.get(fastify.server)?.routes.push(routes)
+}
+
+/** All file routes of a server, in the order of their registration. */
+export function routesOf(fastify: FastifyInstance): readonly RegisteredRoutes[] {
+  return servers.get(fastify.server)?.routes ?? []
+}
+
+/** A prefix has one handler of unmatched requests; true for the first registration that asks. */
+export function claimNotFound(fastify: FastifyInstance, prefix: string): boolean {
+  const prefixes = servers.get(fastify.server)?.notFoundPrefixes
+  if (prefixes === undefined || prefixes.has(prefix)) return false
+  prefixes.add(prefix)
+  return true
+}
+
+/** The mode the server's app was created with; undefined where twinroute is not registered. */
+export function modeOf(fastify: FastifyInstance): Mode | undefined {
+  return servers.get(fastify.server)?.runtime.mode
+}
+
+export function keepOther(fastify: FastifyInstance, route: BoundRoute): void {
+  servers.get(fastify.server)?.others.push(route)
+}
+
+export function othersOf(fastify: FastifyInstance): readonly BoundRoute[] {
+  return servers.get(fastify.server)?.others ?? []
+}

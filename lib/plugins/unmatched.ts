@@ -1,0 +1,29 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
+
+/** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
+export function leaveBodiesAlone(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (request, _payload, done) => {
+    done(null, (request.raw as { body?: unknown }).body)
+  })
+}
+
+export interface Unmatched extends NotFoundOptions {
+  /** In Fastify's syntax; empty for the whole app. */
+  base: string
+  answer: (request: FastifyRequest, reply: FastifyReply) => unknown
+}
+
+/** Requests below a base route that no route matches: the chain of their prefix first, then the answer. */
+export async function answerUnmatched(fastify: FastifyInstance, { base, answer, ...options }: Unmatched): Promise<void> {
+  const enter = createNotFoundEntry(fastify, options)
+  await fastify.register(
+    async (scope) => {
+      leaveBodiesAlone(scope)
+      scope.addHook('onRequest', enter)
+      scope.setNotFoundHandler((request, reply) => answer(request, reply))
+    },
+    base === '' ? {} : { prefix: base }
+  )
+}
