@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import { displayPath, type BootProblem, type BootWarningCode } from '../errors/boot-error.js'
@@ -38,26 +38,40 @@ interface InvalidFolder extends InvalidName {
 /** Walks `apiDir` in a fixed order and returns every route file below it, with what is wrong with the tree. */
 export function scanRoutes(apiDir: string): Scan {
   const scan: Scan = { files: [], problems: [], warnings: [] }
-  walk({ path: apiDir, trail: [realpathSync(apiDir)], segments: [], invalid: [] }, scan)
+  try {
+    walk({ path: apiDir, trail: [realpathSync(apiDir)], segments: [], invalid: [] }, scan)
+  } catch (cause) {
+    scan.problems.push(unreadable(apiDir, cause))
+  }
   return scan
 }
 
 /** The middleware files in `apiDir` and beside it. */
 export function findMiddlewareFiles(apiDir: string): string[] {
   return [apiDir, dirname(apiDir)].flatMap((directory) =>
-    MIDDLEWARE_FILES.map((name) => join(directory, name)).filter(isFile)
+    MIDDLEWARE_FILES.map((name) => join(directory, name)).filter((path) => {
+      // A link that leads nowhere counts: importing it fails, where passing over it would open every guarded route.
+      const entry = ifThere(() => lstatSync(path))
+      return entry !== undefined && ifThere(() => statSync(path))?.isDirectory() !== true
+    })
   )
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 /** What stands at a path, links followed; undefined for nothing. */
 export function kindOf(path: string): 'directory' | 'other' | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = ifThere(() => statSync(path))
   if (stats === undefined) return undefined
   return stats.isDirectory() ? 'directory' : 'other'
+}
+
+function ifThere<Found>(look: () => Found): Found | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined
+    throw error
+  }
 }
 
 function walk(folder: Folder, scan: Scan): void {
