@@ -92,34 +92,39 @@ t.test('validate: a body', async (t) => {
     })
   }
 
-  const deep = `{"name":${'['.repeat(200)}${']'.repeat(200)}}`
   const big = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
-  const unread: [rule: string, status: number, code: string, body: string | Buffer, headers?: object][] = [
-    ['broken JSON', 400, 'VALIDATION_ERROR', '{"name":'],
-    ['JSON that is no object', 400, 'VALIDATION_ERROR', '"text"'],
-    ['200 levels', 400, 'VALIDATION_ERROR', deep],
-    ['200,000 levels', 400, 'VALIDATION_ERROR', '['.repeat(200_000) + ']'.repeat(200_000)],
-    ['a __proto__ key', 400, 'VALIDATION_ERROR', '{"name":"Ada","email":"a@b.test","__proto__":{"role":"admin"}}'],
-    ['a __proto__ key further in', 400, 'VALIDATION_ERROR', '{"address":[{"__proto__":{"role":"admin"}}]}'],
-    ['a constructor.prototype key', 400, 'VALIDATION_ERROR', '{"constructor":{"prototype":{"role":"admin"}}}'],
-    ['more than 1 MiB', 413, 'PAYLOAD_TOO_LARGE', big],
-    ['no body', 400, 'VALIDATION_ERROR', ''],
-    ['a form', 400, 'VALIDATION_ERROR', 'name=Ada', { 'content-type': 'application/x-www-form-urlencoded' }],
-    [
-      'JSON without a type',
-      400,
-      'VALIDATION_ERROR',
-      '{"name":"Ada","email":"a@b.test"}',
-      { 'content-type': 'text/plain' }
+  t.test('a body that is not read as JSON: 400', async (t) => {
+    const valid = '{"name":"Ada","email":"a@b.test"}'
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    t.match(await post('', JSON_TYPE), { status: 400, body: { message: FAILED } }, 'none at all')
+    t.match(await post('name=Ada&email=a@b.test', form), { status: 400, body: { message: FAILED } }, 'a form')
+    t.match(await post(valid, { 'content-type': 'text/plain' }), { status: 400, body: { message: FAILED } }, 'text')
+  })
+
+  t.test('a body that is refused before any schema sees it', async (t) => {
+    const url = `${await listen(t, validating(validate(z.unknown())))}/items/1`
+    const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+    const refused: [rule: string, body: string, status: number, message: RegExp][] = [
+      ['broken JSON', '{"name":', 400, /not valid JSON/],
+      ['JSON that is no object', '"text"', 400, /not valid JSON/],
+      ['101 levels', nested(101), 400, /deeper than 100/],
+      ['200,000 levels', nested(200_000), 400, /deeper than 100/],
+      ['a __proto__ key', '{"__proto__":{"role":"admin"}}', 400, /not valid JSON/],
+      ['a __proto__ key further in', '{"a":[{"__proto__":{"role":"admin"}}]}', 400, /not valid JSON/],
+      ['a constructor.prototype key', '{"constructor":{"prototype":{"role":"admin"}}}', 400, /not valid JSON/],
+      ['more than 1 MiB', big, 413, /larger than 1048576 bytes/]
     ]
-  ]
-  for (const [rule, status, code, body, headers] of unread) {
-    t.test(`${rule}: ${status} ${code}`, async (t) => {
-      const answer = await post(body, (headers ?? JSON_TYPE) as Record<string, string>)
-      t.match(answer, { status, body: { code } })
-      t.ok(JSON.stringify(answer.body).length < 1000, 'without an echo')
-    })
-  }
+    for (const [rule, body, status, message] of refused) {
+      const answer = await jsonAnswer(url, { method: 'POST', body, headers: JSON_TYPE })
+      const code = status === 413 ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR'
+      t.match(answer, { status, body: { code, message } }, rule)
+      t.ok(JSON.stringify(answer.body).length < 200, `${rule}: without an echo`)
+    }
+    const accepted = { method: 'POST', body: nested(100), headers: JSON_TYPE }
+    t.equal((await jsonAnswer(url, accepted)).status, 200, '100 levels pass')
+    const harmless = { method: 'POST', body: '{"constructor":"Ada"}', headers: JSON_TYPE }
+    t.equal((await jsonAnswer(url, harmless)).status, 200, 'so does a constructor that is text')
+  })
 
   t.test('a compressed body counts as it is inflated', async (t) => {
     const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' }
@@ -354,6 +359,19 @@ t.test('rateLimit', async (t) => {
     t.strictSame(await statuses(url, ['192.0.2.1']), [200], 'the oldest was forgotten')
   })
 
+  t.test('the one forgotten is the one whose window began first', async (t) => {
+    const url = await listen(t, limited({ attempts: 1, maxKeys: 2, windowMs: 60_000 }))
+    const { now } = Date
+    let passed = 0
+    t.intercept(Date, 'now', { value: () => now() + passed })
+    t.strictSame(await statuses(url, ['192.0.2.1']), [200])
+    passed = 40_000
+    t.strictSame(await statuses(url, ['192.0.2.2']), [200])
+    passed = 80_000
+    t.strictSame(await statuses(url, ['192.0.2.1', '192.0.2.3']), [200, 200], 'a new window, and one client too many')
+    t.strictSame(await statuses(url, ['192.0.2.1', '192.0.2.2']), [429, 200])
+  })
+
   t.test('options that make no sense are refused at boot', async (t) => {
     for (const options of [
       { attempts: 0 },
@@ -378,11 +396,13 @@ async function connectRedis(url: string) {
   return { client, reason }
 }
 
-/** Stands between a client and Redis and can stop passing anything on, while all connections stay open. */
+/** Stands between a client and Redis: may fall silent, or drop its connections and hold new ones until it opens again. */
 async function startProxy(t: any) {
-  const state = { silent: false, port: 0 }
   const sockets = new Set<Socket>()
-  const server = createServer((near) => {
+  const held: Socket[] = []
+  const proxy = { port: 0, silent: false, holding: false, drop, open }
+
+  function join(near: Socket): void {
     const far = connect(6379, '127.0.0.1')
     for (const [from, to] of [
       [near, far],
@@ -390,16 +410,25 @@ async function startProxy(t: any) {
     ] as const) {
       sockets.add(from)
       from.on('error', () => undefined)
-      from.on('data', (bytes) => state.silent || to.write(bytes))
+      from.on('data', (bytes) => proxy.silent || to.write(bytes))
     }
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => {
+  }
+  function drop(): void {
+    proxy.holding = true
     for (const socket of sockets) socket.destroy()
+  }
+  function open(): void {
+    proxy.holding = false
+    for (const near of held.splice(0)) join(near)
+  }
+  const server = createServer((near) => (proxy.holding ? void held.push(near) : join(near))).listen(0, '127.0.0.1')
+  t.teardown(() => {
+    drop()
     server.close()
   })
   await new Promise((resolve) => server.once('listening', resolve))
-  state.port = (server.address() as AddressInfo).port
-  return state
+  proxy.port = (server.address() as AddressInfo).port
+  return proxy
 }
 
 const redis = await connectRedis('redis://127.0.0.1:6379')
@@ -449,6 +478,24 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
     t.strictSame(await statuses(url, times(1, '192.0.2.1')), [200])
     proxy.silent = true
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
+  })
+
+  t.test('Redis goes away: attempts counted in the process are not counted again when it is back', async (t) => {
+    const proxy = await startProxy(t)
+    const client = createClient({ url: `redis://127.0.0.1:${proxy.port}`, socket: { reconnectStrategy: () => 20 } })
+    client.on('error', () => undefined)
+    await client.connect()
+    t.teardown(() => client.destroy())
+    const lost = new Promise((resolve) => client.once('reconnecting', resolve))
+    proxy.drop()
+    await lost
+    const url = await listen(t, limited({ redis: client, keyPrefix: `${keyPrefix}:away`, attempts: 2 }))
+    t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
+    const back = new Promise((resolve) => client.once('ready', resolve))
+    proxy.open()
+    await back
+    await client.ping()
+    t.strictSame(await client.keys(`${keyPrefix}:away*`), [])
   })
 })
 

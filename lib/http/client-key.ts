@@ -22,12 +22,10 @@ export function clientNetwork(ip: string | undefined): string {
 }
 
 /**
- * The pattern of the route, or the prefix the middleware hangs on. Folded to one case and without a trailing slash,
- * because a router that ignores both leaves `baseUrl` as the client spelled it.
+ * The pattern of the route, or the prefix the middleware hangs on. Folded to one case, because a router that ignores case
+ * leaves `baseUrl` as the client spelled it.
  */
 function routePattern(request: Request): string {
   const path: unknown = request.route?.path
-  return String(path ?? request.baseUrl)
-    .toLowerCase()
-    .replace(/\/+$/, '')
+  return String(path ?? request.baseUrl).toLowerCase()
 }
