@@ -91,7 +91,7 @@ function median(numbers: readonly number[]): number {
 }
 
 const lib = sourceFiles('lib')
-const example = sourceFiles('routes-example')
+const example = sourceFiles('routes-example/src')
 
 interface Rule {
   rule: string
