@@ -22,6 +22,7 @@ export async function createExample(config: Config, { sendMail }: { sendMail?: S
     })
   })
   const services = createServices(config, { log: app.log, sendMail })
+  app.decorate('services', services)
   app.use(provide(services), cspNonce, securityHeaders)
   await app.register(sessionGroup, { config, redis: services.redis })
   app.addHook('onReady', () => startServices(services))

@@ -22,9 +22,16 @@ export function createGuards({ tokens, users, loginRateLimit, redis, onError }: 
   return {
     signedIn: authenticate({ form: 'flat', tokens, onError }),
     currentUser: authenticate({ form: 'nested', tokens, findUser: (userId) => users.find(userId) }),
-    loginLimit: loginRateLimit ? rateLimit(redis === undefined ? {} : { redis }) : (_request, _response, next) => next()
+    loginLimit: loginRateLimit ? limitLogins(redis) : passOn
   }
 }
+
+/** Five attempts per client in fifteen minutes, counted together by all instances that share a Redis. */
+function limitLogins(redis: RedisClient | undefined): Middleware {
+  return rateLimit({ keyPrefix: 'twinroute-example:login', ...(redis && { redis }) })
+}
+
+const passOn: Middleware = (_request, _response, next) => next()
 
 // Modules are loaded once, applications are made with different settings: these look theirs up in the request.
 
@@ -36,7 +43,7 @@ export const signedIn: Middleware = (request, response, next) =>
 export const currentUser: Middleware = (request, response, next) =>
   request.services.guards.currentUser(request, response, next)
 
-/** Five attempts per client in fifteen minutes, when `LOGIN_RATE_LIMIT=on`. */
+/** Does nothing unless `LOGIN_RATE_LIMIT=on`. */
 export const loginLimit: Middleware = (request, response, next) =>
   request.services.guards.loginLimit(request, response, next)
 

@@ -15,7 +15,7 @@ export interface SessionOptions {
   redis: Redis | undefined
 }
 
-/** The routes of `session-api/`: the only ones that read a session, so no other request pays for one. */
+/** The routes of `sessions/api/`: the only ones that read a session, so no other request pays for one. */
 export async function sessionGroup(app: FastifyInstance, { config, redis }: SessionOptions): Promise<void> {
   const { mode, sessionSecret, secureCookies } = config
   if (!app.hasDecorator('parseCookie')) await app.register(cookie)
@@ -26,5 +26,5 @@ export async function sessionGroup(app: FastifyInstance, { config, redis }: Sess
     cookie: { httpOnly: true, sameSite: 'lax', secure: secureCookies, maxAge: SESSION_LIFE_MS },
     ...(redis && { store: redisSessions(redis) })
   })
-  await app.register(fileRoutes, { apiDir: new URL('../session-api', import.meta.url), baseRoute: '/session', mode })
+  await app.register(fileRoutes, { apiDir: new URL('./api', import.meta.url), baseRoute: '/session', mode })
 }

@@ -13,9 +13,13 @@ const KEY_LENGTH_SHOWN = 40
  * @throws {ValidationError} that lists keys which cannot be changed
  */
 export function readUserChanges(body: unknown): UpdateUser {
-  const rejected = Object.keys(Object(body)).filter((key) => !CHANGEABLE.has(key))
-  if (rejected.length > 0 && !Array.isArray(body)) throw new ValidationError(`Fields not allowed: ${listed(rejected)}`)
+  const rejected = keysOf(body).filter((key) => !CHANGEABLE.has(key))
+  if (rejected.length > 0) throw new ValidationError(`Fields not allowed: ${listed(rejected)}`)
   return updateUser.parse(body)
+}
+
+function keysOf(body: unknown): string[] {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : []
 }
 
 function listed(keys: string[]): string {

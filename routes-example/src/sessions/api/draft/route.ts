@@ -1,6 +1,6 @@
 import type { Request } from 'twinroute'
 import { validate, type ValidatedRequest } from 'twinroute/http'
-import { createPost } from '../../posts/post-rules.js'
+import { createPost } from '../../../posts/post-rules.js'
 
 // A post being written, kept in the visitor's session: nobody has to sign in for that.
 

@@ -1,0 +1,322 @@
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { readConfig } from '../routes-example/dist/config.js'
+import {
+  type Answer,
+  type Call,
+  createDatabase,
+  type Example,
+  JWT_SECRET,
+  query,
+  REFRESH_TOKEN_SECRET,
+  startExample
+} from './support/example.js'
+import { startProxy } from './support/cuttable-proxy.js'
+import { createCluster, noCluster } from './support/postgres-cluster.js'
+
+const PASSWORD = 'Correct-Horse-1'
+const REDIS = process.env.TEST_REDIS ?? 'redis://127.0.0.1:6379'
+
+/** Asks again and again until the answer is the wanted one; the test's own time limit ends it otherwise. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+async function isHealthy(call: Call): Promise<boolean> {
+  return (await call('GET', '/api/health')).status === 200
+}
+
+function unavailable(t: Test, { status, headers, body }: Answer, rule: string) {
+  t.strictSame([status, body.error?.code], [503, 'SERVICE_UNAVAILABLE'], rule)
+  t.match(headers.get('retry-after'), /^\d+$/, `${rule}: says when to try again`)
+}
+
+async function temporaryFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'twinroute-example-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A port nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const SERVER = fileURLToPath(new URL('../routes-example/dist/server.js', import.meta.url))
+const CREATE_ADMIN = fileURLToPath(new URL('../routes-example/dist/create-admin.js', import.meta.url))
+
+interface Running {
+  process: ChildProcessByStdio<null, Readable, Readable>
+  address: string
+  /** The log so far. */
+  lines(): any[]
+}
+
+/** The example as its own process, as `npm start` runs it. */
+async function startServer(t: Test, env: Record<string, string>): Promise<Running> {
+  const cwd = await temporaryFolder(t)
+  const child = spawn(process.execPath, [SERVER], {
+    cwd,
+    env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', JWT_SECRET, REFRESH_TOKEN_SECRET, ...env },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const lines = () =>
+    output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+  const listening = () => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]
+  await until(() => listening() !== undefined || child.exitCode !== null)
+  return { process: child, address: listening() ?? 'it did not start', lines }
+}
+
+function run(program: string, args: string[], { env, input }: { env: Record<string, string>; input?: string }) {
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    const options = { env: { PATH: process.env.PATH, ...env }, cwd: tmpdir() }
+    const child = execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? 0, stdout, stderr })
+    })
+    child.stdin?.end(input ?? '')
+  })
+}
+
+t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
+  await t.test('is down when the application starts', async (t) => {
+    const cluster = await createCluster(t)
+    const server = await startServer(t, { DATABASE_URL: cluster.url.replace('postgres@', 'postgres:pass-word@') })
+    const call = (method: string, path: string, body?: object) => ask(server.address, { method, path, body })
+    const health = await call('GET', '/api/health')
+    t.match(health, { status: 503, body: { status: 'unhealthy' } })
+    t.ok(health.headers.has('retry-after'))
+    unavailable(t, await call('GET', '/api/users'), 'a list')
+    const account = { email: 'a@example.test', password: PASSWORD }
+    t.match(await call('POST', '/api/auth/login', account), { status: 500, body: { error: 'LOGIN_FAILED' } })
+    t.match(await call('POST', '/api/auth/register', account), { status: 500, body: { error: 'REGISTRATION_FAILED' } })
+    t.equal((await call('POST', '/api/auth/reset-password/request', account)).status, 200)
+    t.equal((await call('GET', '/api/public/info')).status, 200, 'what needs no database works')
+
+    const told = server.lines().filter(({ msg }) => /^database not reachable/.test(msg))
+    t.equal(told.length, 1, 'one line says so, however often it is tried')
+    t.match(told[0].msg, `127.0.0.1:${cluster.port}`)
+    t.notOk(JSON.stringify(server.lines()).includes('pass-word'), 'without the password')
+
+    await cluster.start()
+    await until(async () => (await call('GET', '/api/health')).status === 200)
+    t.equal((await call('POST', '/api/auth/register', account)).status, 201, 'it works without a restart')
+    server.process.kill('SIGTERM')
+    await once(server.process, 'exit')
+  })
+
+  await t.test('is killed under load: nothing acknowledged is lost, nothing is restarted', async (t) => {
+    const cluster = await createCluster(t)
+    await cluster.start()
+    const example = await startExample(t, { DATABASE_URL: cluster.url })
+    const { body } = await example.call('POST', '/api/users', {
+      body: { name: 'Writer', email: 'writer@example.test', password: PASSWORD }
+    })
+    const writing = startWriting(example, `/api/users/${body.data.id}/posts`)
+    await until(() => writing.acknowledged.length >= 100)
+    await cluster.kill()
+    await until(() => writing.refused >= 20)
+    t.notOk(await isHealthy(example.call), 'not ready meanwhile')
+    const before = writing.acknowledged.length
+    await cluster.start()
+    await until(() => writing.acknowledged.length >= before + 100)
+    await writing.stop()
+    await until(() => isHealthy(example.call))
+    t.strictSame(writing.surprises, [], 'every answer is 201 or 503 with Retry-After')
+    const rows = await query('select id from posts', cluster.url)
+    const stored = new Set(rows.map(({ id }) => id))
+    t.strictSame(
+      writing.acknowledged.filter((id) => !stored.has(id)),
+      []
+    )
+  })
+
+  await t.test('hangs, and connections break', async (t) => {
+    const cluster = await createCluster(t)
+    await cluster.start()
+    const proxy = await startProxy(t, cluster.port)
+    const url = cluster.url.replace(String(cluster.port), String(proxy.port))
+    const { call } = await startExample(t, { DATABASE_URL: url })
+    t.equal((await call('GET', '/api/users')).status, 200)
+    proxy.hang()
+    const hanging = Array.from({ length: 20 }, () => call('GET', '/api/users'))
+    t.ok([200, 503].includes((await call('GET', '/api/health')).status), 'health answers meanwhile')
+    for (const answer of await Promise.all(hanging)) unavailable(t, answer, 'a query that gets no answer')
+    t.notOk(await isHealthy(call))
+    proxy.heal()
+    await until(() => isHealthy(call))
+    t.equal((await call('GET', '/api/users')).status, 200)
+    proxy.cut()
+    await until(async () => (await call('GET', '/api/users')).status === 200)
+  })
+
+  await t.test('two instances start at once on an empty database', async (t) => {
+    const DATABASE_URL = await createDatabase(t)
+    const both = await Promise.all([startExample(t, { DATABASE_URL }), startExample(t, { DATABASE_URL })])
+    for (const { call } of both) await until(() => isHealthy(call))
+    t.strictSame(await query('select count(*)::int from drizzle.__drizzle_migrations', DATABASE_URL), [
+      { count: MIGRATIONS }
+    ])
+  })
+})
+
+const MIGRATIONS = 1
+
+/** Four writers that post as fast as they can. */
+function startWriting({ call }: Example, path: string) {
+  const writing = { acknowledged: [] as string[], refused: 0, surprises: [] as unknown[], stop }
+  let stopped = false
+  async function writer() {
+    while (!stopped) {
+      const { status, headers, body } = await call('POST', path, { body: { title: 'Kept' } })
+      if (status === 201) writing.acknowledged.push(body.data.id)
+      else if (status === 503 && headers.has('retry-after')) writing.refused++
+      else writing.surprises.push([status, body])
+    }
+  }
+  const writers = Promise.all([writer(), writer(), writer(), writer()])
+  async function stop() {
+    stopped = true
+    await writers
+  }
+  return writing
+}
+
+async function ask(address: string, { method, path, body }: { method: string; path: string; body?: unknown }) {
+  const response = await fetch(`${address}${path}`, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+  })
+  return { status: response.status, headers: response.headers, text: '', body: await response.json() } as Answer
+}
+
+t.test('the embedded database on disk', async (t) => {
+  const DATABASE_URL = `file:${await temporaryFolder(t)}/sub/database`
+  const first = await startExample(t, { DATABASE_URL })
+  const user = { name: 'Kept', email: 'kept@example.test', password: PASSWORD }
+  t.equal((await first.call('POST', '/api/users', { body: user })).status, 201)
+  const second = await startExample(t, { DATABASE_URL })
+  unavailable(t, await second.call('GET', '/api/users'), 'a folder in use is not opened twice')
+  await first.app.close()
+  await until(() => isHealthy(second.call))
+  t.match((await second.call('GET', '/api/users')).body.data, [{ email: 'kept@example.test' }])
+})
+
+t.test('npm run example:admin makes an admin', async (t) => {
+  const DATABASE_URL = await createDatabase(t)
+  const email = 'root@example.test'
+  for (const [rule, args, env, input, code, output] of [
+    ['needs an address', [], {}, '', 1, /e-mail address/],
+    ['holds to the rules for passwords', [email], { ADMIN_PASSWORD: 'short' }, '', 1, /password/],
+    ['holds to the rules for addresses', ['root'], { ADMIN_PASSWORD: PASSWORD }, '', 1, /email/],
+    ['reads the password from the environment', [email], { ADMIN_PASSWORD: PASSWORD }, '', 0, /root@example.test is/],
+    ['or from its input', [email], {}, 'Another-Horse-2\n', 0, /root@example.test is/]
+  ] as const) {
+    const done = await run(CREATE_ADMIN, [...args], { env: { DATABASE_URL, ...env }, input })
+    t.equal(done.code, code, rule)
+    t.match(done.stdout + done.stderr, output, rule)
+  }
+  const { call } = await startExample(t, { DATABASE_URL })
+  const { body } = await call('POST', '/api/auth/login', { body: { email, password: 'Another-Horse-2' } })
+  t.equal((await call('GET', '/api/admin', { token: body.token })).status, 200, 'the last password counts')
+})
+
+t.test('the configuration', async (t) => {
+  t.match(readConfig({}), {
+    mode: 'development',
+    port: 5000,
+    databaseUrl: /^file:.*routes-example.\.data.database$/,
+    loginRateLimit: false,
+    graphqlForm: 'basic'
+  })
+  const secrets = { JWT_SECRET, REFRESH_TOKEN_SECRET }
+  t.match(readConfig({ NODE_ENV: 'production', PORT: '', ...secrets }), { port: 5000, graphqlForm: 'bearer' })
+  for (const [rule, env, problems] of [
+    ['production needs secrets', { NODE_ENV: 'production' }, ['JWT_SECRET', 'REFRESH_TOKEN_SECRET']],
+    ['an empty secret is none', { NODE_ENV: 'production', ...secrets, JWT_SECRET: '' }, ['JWT_SECRET']],
+    ['the basic form is no guard', { NODE_ENV: 'production', ...secrets, GRAPHQL_FORM: 'basic' }, ['GRAPHQL_FORM']],
+    [
+      'all problems at once',
+      { PORT: '70000', DATABASE_URL: 'mysql://x', REDIS_URL: 'x', LOGIN_RATE_LIMIT: 'yes', LOG_LEVEL: 'loud' },
+      ['PORT', 'DATABASE_URL', 'REDIS_URL', 'LOGIN_RATE_LIMIT', 'LOG_LEVEL']
+    ]
+  ] as const) {
+    await t.test(rule, async (t) => {
+      try {
+        readConfig(env)
+        t.fail('it was accepted')
+      } catch (error) {
+        const named = (error as Error).message
+          .split('\n')
+          .slice(1)
+          .map((line) => line.trim().split(/[- ]+/)[1])
+        t.strictSame(named, problems)
+      }
+    })
+  }
+  const env = { NODE_ENV: 'production', PORT: 'x' }
+  const { code, stderr } = await run(SERVER, [], { env })
+  t.equal(code, 1, 'the server does not start')
+  t.match(stderr, /PORT/)
+  t.notMatch(stderr, / at .*\.js:/, 'and shows no stack')
+})
+
+t.test('Redis', { skip: (await redisAnswers()) ? false : `no Redis at ${REDIS}` }, async (t) => {
+  const env = { DATABASE_URL: 'memory:', REDIS_URL: REDIS, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
+  const [one, two] = [await startExample(t, env), await startExample(t, env)]
+  await until(() => one.services.redis?.isReady === true && two.services.redis?.isReady === true)
+
+  const saved = await one.call('PUT', '/session/draft', { body: { title: 'Shared' } })
+  const headers = { cookie: saved.headers.get('set-cookie')?.split(';')[0] ?? '' }
+  t.match((await two.call('GET', '/session/draft', { headers })).body, { data: { title: 'Shared' } })
+  await two.call('DELETE', '/session/draft', { headers })
+  t.strictSame((await one.call('GET', '/session/draft', { headers })).body, { data: null })
+
+  const attempt = ({ call }: Example) => call('POST', '/api/auth/login', { body: { email: 'x', password: 'x' } })
+  await forgetAttempts(one)
+  const statuses = []
+  for (const example of [one, two, one, two, one, two]) statuses.push((await attempt(example)).status)
+  t.strictSame(statuses, [401, 401, 401, 401, 401, 429], 'instances count together')
+  await forgetAttempts(one)
+
+  const REDIS_URL = `redis://127.0.0.1:${await closedPort()}`
+  const alone = await startExample(t, { ...env, REDIS_URL })
+  unavailable(t, await alone.call('GET', '/session/draft', { headers }), 'no sessions without Redis')
+  for (let count = 1; count <= 5; count++) t.equal((await attempt(alone)).status, 401, 'logins are counted here')
+  t.equal((await attempt(alone)).status, 429)
+})
+
+async function forgetAttempts({ services }: Example) {
+  const { redis } = services
+  for (const key of (await redis?.keys('twinroute-example:login*')) ?? []) await redis?.del(key)
+}
+
+async function redisAnswers(): Promise<boolean> {
+  const { createClient } = await import('redis')
+  const client = createClient({ url: REDIS, socket: { reconnectStrategy: false } })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    client.destroy()
+    return true
+  } catch {
+    return false
+  }
+}
