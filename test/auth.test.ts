@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { promisify } from 'node:util'
 import bcrypt from 'bcryptjs'
-import express from 'express'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { authenticate, createPasswordHasher, createTokenService, requireRole, type RefreshRecord } from 'twinroute/auth'
-import { asExpress, listen, send } from './support/express-server.js'
+import { asExpress, listen, onEachEngine, send, type Engine } from './support/express-server.js'
 
 const run = promisify(execFile)
 
@@ -297,7 +296,7 @@ t.test('secrets', async (t) => {
 })
 
 /** Every answer of a guard, at two addresses: the flat form and the nested form. */
-async function guarded(t: any, options: { failing?: boolean } = {}): Promise<string> {
+async function guarded(t: Test, express: Engine, options: { failing?: boolean } = {}): Promise<string> {
   const tokens = createTokenService(SECRETS)
   const broken = {
     verifyAccess(): never {
@@ -312,7 +311,7 @@ async function guarded(t: any, options: { failing?: boolean } = {}): Promise<str
   }
   const app = express().disable('x-powered-by')
   app.use((request, _response, next) => {
-    Object.assign(request, { requestId: 'r-1' })
+    Object.defineProperty(request, 'requestId', { value: 'r-1' })
     next()
   })
   app.use('/flat', asExpress(authenticate({ form: 'flat', tokens: used, onError: () => undefined })))
@@ -334,8 +333,8 @@ async function guarded(t: any, options: { failing?: boolean } = {}): Promise<str
 const nested = (code: string) => ({ error: { code, message: String }, meta: { timestamp: String, requestId: 'r-1' } })
 const flat = (code: string) => ({ error: code, message: String })
 
-t.test('authenticate', async (t) => {
-  const url = await guarded(t)
+onEachEngine('authenticate', async (t, express) => {
+  const url = await guarded(t, express)
   const gone = sign(HS256, { ...admin, userId: 'gone' })
   const expired = sign(HS256, { ...admin, exp: now - 1 })
 
@@ -411,7 +410,7 @@ t.test('authenticate', async (t) => {
   })
 
   t.test('a check that fails: 500 AUTH_ERROR when flat, handed to next when nested', async (t) => {
-    const url = await guarded(t, { failing: true })
+    const url = await guarded(t, express, { failing: true })
     const headers = ['authorization', `Bearer ${good}`]
     t.match(await send(`${url}/flat`, headers), { status: 500, body: flat('AUTH_ERROR') })
     t.match(await send(`${url}/nested`, headers), { status: 599, body: { handedOver: 'the verifier is broken' } })
@@ -422,8 +421,8 @@ function withRole(role: string): string[] {
   return ['authorization', `Bearer ${sign(HS256, { ...admin, role })}`]
 }
 
-t.test('requireRole', async (t) => {
-  const url = await guarded(t)
+onEachEngine('requireRole', async (t, express) => {
+  const url = await guarded(t, express)
   const rows: [rule: string, path: string, headers: string[], status: number, body: object][] = [
     ['flat: no user', '/open/flat', [], 401, flat('AUTHENTICATION_REQUIRED')],
     ['nested: no user', '/open/nested', [], 401, nested('UNAUTHORIZED')],
@@ -442,7 +441,8 @@ t.test('requireRole', async (t) => {
   t.test('nested: another role', async (t) => {
     const app = express()
     app.use((request, _response, next) => {
-      Object.assign(request, { user: { role: 'user' }, requestId: 'r-1' })
+      Object.assign(request, { user: { role: 'user' } })
+      Object.defineProperty(request, 'requestId', { value: 'r-1' })
       next()
     })
     app.use(asExpress(requireRole(['admin'], { form: 'nested' })))

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import express, { type Express } from 'express'
+import express5, { type Express } from 'express'
 import LinkHeader from 'http-link-header'
 import { createClient } from 'redis'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import {
   apiVersion,
   envelope,
@@ -19,7 +19,7 @@ import {
   type Schema
 } from 'twinroute/http'
 import { z } from 'zod'
-import { asExpress, listen, send } from './support/express-server.js'
+import { asExpress, listen, onEachEngine, send, type Engine } from './support/express-server.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -38,7 +38,7 @@ async function jsonAnswer(url: string, init: RequestInit): Promise<{ status: num
 }
 
 /** An application that validates and answers what the handler saw. */
-function validating(...middleware: any[]): Express {
+function validating(express: Engine, ...middleware: any[]): Express {
   const app = express()
   app.all('/items/:id', ...middleware.map(asExpress), (request: any, response: any) => {
     response.json({ validatedData: request.validatedData, body: request.body ?? null })
@@ -55,8 +55,8 @@ const createUser = z.object({
 
 const FAILED = 'Request validation failed'
 
-t.test('validate: a body', async (t) => {
-  const url = `${await listen(t, validating(validate(createUser)))}/items/1`
+onEachEngine('validate: a body', async (t, express) => {
+  const url = `${await listen(t, validating(express, validate(createUser)))}/items/1`
   const post = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE) =>
     jsonAnswer(url, { method: 'POST', body, headers })
 
@@ -102,7 +102,7 @@ t.test('validate: a body', async (t) => {
   })
 
   t.test('a body that is refused before any schema sees it', async (t) => {
-    const url = `${await listen(t, validating(validate(z.unknown())))}/items/1`
+    const url = `${await listen(t, validating(express, validate(z.unknown())))}/items/1`
     const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
     const refused: [rule: string, body: string, status: number, message: RegExp][] = [
       ['broken JSON', '{"name":', 400, /not valid JSON/],
@@ -137,8 +137,8 @@ t.test('validate: a body', async (t) => {
   })
 })
 
-t.test('validate: a body that is too large is refused before it has arrived', async (t) => {
-  const url = `${await listen(t, validating(validate(createUser, { bodyLimit: 1000 })))}/items/1`
+onEachEngine('validate: a body that is too large is refused before it has arrived', async (t, express) => {
+  const url = `${await listen(t, validating(express, validate(createUser, { bodyLimit: 1000 })))}/items/1`
   for (const [rule, headers, sent] of [
     ['a declared length of 1 GB, nothing sent', { 'content-length': '1073741824' }, ''],
     ['chunks without a declared length', { 'transfer-encoding': 'chunked' }, 'x'.repeat(1001)]
@@ -156,29 +156,29 @@ t.test('validate: a body that is too large is refused before it has arrived', as
   }
 })
 
-t.test('validate: a body that somebody has parsed is taken as it is', async (t) => {
+onEachEngine('validate: a body that somebody has parsed is taken as it is', async (t, express) => {
   const parse = (request: any, _response: any, next: any): void => {
     request.body = { name: 'Grace', email: 'grace@example.test' }
     next()
   }
-  const url = await listen(t, validating(parse, validate(createUser)))
+  const url = await listen(t, validating(express, parse, validate(createUser)))
   const response = await fetch(`${url}/items/1`, { method: 'POST', body: '{"name":', headers: JSON_TYPE })
   t.match(await response.json(), { validatedData: { name: 'Grace' } })
 
   t.test('so forms work after their parser', async (t) => {
-    const url = await listen(t, validating(express.urlencoded(), validate(createUser)))
+    const url = await listen(t, validating(express, express.urlencoded(), validate(createUser)))
     const body = new URLSearchParams({ name: 'Ada', email: 'a@b.test' })
     t.match(await (await fetch(`${url}/items/1`, { method: 'POST', body })).json(), { validatedData: { name: 'Ada' } })
   })
 })
 
-t.test('validate: body, query and params by name', async (t) => {
+onEachEngine('validate: body, query and params by name', async (t, express) => {
   const sources = validate({
     params: z.object({ id: z.coerce.number().int() }),
     query: z.object({ sort: z.enum(['name', 'email']).optional() }),
     body: z.object({ name: z.string() })
   })
-  const url = await listen(t, validating(sources))
+  const url = await listen(t, validating(express, sources))
   const put = (path: string, body: string) => jsonAnswer(url + path, { method: 'PUT', body, headers: JSON_TYPE })
 
   t.test('validatedData has a key for each', async (t) => {
@@ -193,7 +193,7 @@ t.test('validate: body, query and params by name', async (t) => {
   })
 
   t.test('without a body schema the body stays unread', async (t) => {
-    const url = await listen(t, validating(validate({ query: z.object({}) }), express.text({ type: '*/*' })))
+    const url = await listen(t, validating(express, validate({ query: z.object({}) }), express.text({ type: '*/*' })))
     const response = await fetch(`${url}/items/1`, { method: 'POST', body: '{broken', headers: JSON_TYPE })
     t.match(await response.json(), { body: '{broken' })
   })
@@ -204,9 +204,9 @@ function schemaOf(validate: Schema['~standard']['validate']): Schema {
   return { '~standard': { version: 1, vendor: 'test', validate } }
 }
 
-t.test('validate: any Standard Schema', async (t) => {
+onEachEngine('validate: any Standard Schema', async (t, express) => {
   const ask = async (schema: Schema) => {
-    const url = await listen(t, validating(validate(schema)))
+    const url = await listen(t, validating(express, validate(schema)))
     return jsonAnswer(`${url}/items/1`, { method: 'POST', body: '{"a":1}', headers: JSON_TYPE })
   }
 
@@ -234,7 +234,7 @@ t.test('validate: any Standard Schema', async (t) => {
   })
 })
 
-t.test('validate: the async context of the request is kept while the body arrives', async (t) => {
+onEachEngine('validate: the async context of the request is kept while the body arrives', async (t, express) => {
   const storage = new AsyncLocalStorage<string>()
   const app = express()
   app.use((request, _response, next) => storage.run(String(request.query.id), next))
@@ -253,7 +253,7 @@ t.test('validate: the async context of the request is kept while the body arrive
 })
 
 /** An application with a limiter on POST /login, behind a proxy that is believed. */
-function limited(options: RateLimitOptions): Express {
+function limited(express: Engine, options: RateLimitOptions): Express {
   const app = express().set('trust proxy', true)
   app.all('/login', asExpress(rateLimit(options)), (_request, response) => {
     response.json({ passed: true })
@@ -273,9 +273,9 @@ async function statuses(url: string, addresses: readonly string[], path = '/logi
 
 const times = (count: number, address: string): string[] => Array.from({ length: count }, () => address)
 
-t.test('rateLimit', async (t) => {
+onEachEngine('rateLimit', async (t, express) => {
   t.test('five attempts pass, then 429 in the flat shape with Retry-After', async (t) => {
-    const url = await listen(t, limited({}))
+    const url = await listen(t, limited(express, {}))
     t.strictSame(await statuses(url, times(5, '192.0.2.1')), [200, 200, 200, 200, 200])
     const answer = await send(`${url}/login`, ['x-forwarded-for', '192.0.2.1'])
     t.match(answer, { status: 429, body: { error: 'TOO_MANY_ATTEMPTS', message: String } })
@@ -285,7 +285,7 @@ t.test('rateLimit', async (t) => {
   })
 
   t.test('after the window the client starts anew', async (t) => {
-    const url = await listen(t, limited({ attempts: 1 }))
+    const url = await listen(t, limited(express, { attempts: 1 }))
     t.strictSame(await statuses(url, times(2, '192.0.2.1')), [200, 429])
     const { now } = Date
     t.intercept(Date, 'now', { value: () => now() + 900_000 })
@@ -302,13 +302,13 @@ t.test('rateLimit', async (t) => {
   ]
   for (const [rule, first, second, shared] of clients) {
     t.test(rule, async (t) => {
-      const url = await listen(t, limited({ attempts: 1 }))
+      const url = await listen(t, limited(express, { attempts: 1 }))
       t.strictSame(await statuses(url, [first, second]), shared ? [200, 429] : [200, 200])
     })
   }
 
   t.test('another spelling of the route is no new budget', async (t) => {
-    const app = limited({ attempts: 1 })
+    const app = limited(express, { attempts: 1 })
     app.use('/mounted', asExpress(rateLimit({ attempts: 1 })), (_request, response) => {
       response.json({ passed: true })
     })
@@ -336,7 +336,7 @@ t.test('rateLimit', async (t) => {
   })
 
   t.test('keyFor decides who is counted', async (t) => {
-    const url = await listen(t, limited({ attempts: 1, keyFor: (request) => String(request.query.account) }))
+    const url = await listen(t, limited(express, { attempts: 1, keyFor: (request) => String(request.query.account) }))
     t.strictSame(await statuses(url, ['192.0.2.1'], '/login?account=a'), [200])
     t.strictSame(await statuses(url, ['192.0.2.2'], '/login?account=a'), [429])
     t.strictSame(await statuses(url, ['192.0.2.2'], '/login?account=b'), [200])
@@ -346,21 +346,21 @@ t.test('rateLimit', async (t) => {
     const keyFor = (): string => {
       throw new Error('no account')
     }
-    t.match(await send(`${await listen(t, limited({ keyFor }))}/login`), {
+    t.match(await send(`${await listen(t, limited(express, { keyFor }))}/login`), {
       status: 500,
       body: { message: 'no account' }
     })
   })
 
   t.test('no more clients are remembered than maxKeys', async (t) => {
-    const url = await listen(t, limited({ attempts: 1, maxKeys: 2 }))
+    const url = await listen(t, limited(express, { attempts: 1, maxKeys: 2 }))
     t.strictSame(await statuses(url, ['192.0.2.1', '192.0.2.2', '192.0.2.2']), [200, 200, 429])
     t.strictSame(await statuses(url, ['192.0.2.3', '192.0.2.2', '192.0.2.3']), [200, 429, 429], 'the newer stay')
     t.strictSame(await statuses(url, ['192.0.2.1']), [200], 'the oldest was forgotten')
   })
 
   t.test('the one forgotten is the one whose window began first', async (t) => {
-    const url = await listen(t, limited({ attempts: 1, maxKeys: 2, windowMs: 60_000 }))
+    const url = await listen(t, limited(express, { attempts: 1, maxKeys: 2, windowMs: 60_000 }))
     const { now } = Date
     let passed = 0
     t.intercept(Date, 'now', { value: () => now() + passed })
@@ -397,7 +397,7 @@ async function connectRedis(url: string) {
 }
 
 /** Stands between a client and Redis: may fall silent, or drop its connections and hold new ones until it opens again. */
-async function startProxy(t: any) {
+async function startProxy(t: Test) {
   const sockets = new Set<Socket>()
   const held: Socket[] = []
   const proxy = { port: 0, silent: false, holding: false, drop, open }
@@ -443,7 +443,7 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
 
   t.test('two processes share one count, which ends with the window', async (t) => {
     const options = { redis: redis.client, keyPrefix: `${keyPrefix}:shared`, attempts: 2, windowMs: 60_000 }
-    const [first, second] = [await listen(t, limited(options)), await listen(t, limited(options))]
+    const [first, second] = [await listen(t, limited(express5, options)), await listen(t, limited(express5, options))]
     t.strictSame(await statuses(first, times(1, '192.0.2.1')), [200])
     t.strictSame(await statuses(second, times(2, '192.0.2.1')), [200, 429])
     const answer = await send(`${first}/login`, ['x-forwarded-for', '192.0.2.1'])
@@ -457,15 +457,15 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
 
   t.test('limiters with other limits have counts of their own', async (t) => {
     const shared = { redis: redis.client, keyPrefix: `${keyPrefix}:limits` }
-    const strict = await listen(t, limited({ ...shared, attempts: 1 }))
-    const generous = await listen(t, limited({ ...shared, attempts: 3 }))
+    const strict = await listen(t, limited(express5, { ...shared, attempts: 1 }))
+    const generous = await listen(t, limited(express5, { ...shared, attempts: 3 }))
     t.strictSame(await statuses(strict, times(2, '192.0.2.1')), [200, 429])
     t.strictSame(await statuses(generous, times(4, '192.0.2.1')), [200, 200, 200, 429])
   })
 
   t.test('a client that is not connected: the count goes on in the process', async (t) => {
     const unconnected = createClient({ url: 'redis://127.0.0.1:6379' })
-    const url = await listen(t, limited({ redis: unconnected, keyPrefix, attempts: 2 }))
+    const url = await listen(t, limited(express5, { redis: unconnected, keyPrefix, attempts: 2 }))
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
   })
 
@@ -474,7 +474,7 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
     const { client, reason } = await connectRedis(`redis://127.0.0.1:${proxy.port}`)
     t.equal(reason, undefined)
     t.teardown(() => client.destroy())
-    const url = await listen(t, limited({ redis: client, keyPrefix: `${keyPrefix}:silent`, attempts: 2 }))
+    const url = await listen(t, limited(express5, { redis: client, keyPrefix: `${keyPrefix}:silent`, attempts: 2 }))
     t.strictSame(await statuses(url, times(1, '192.0.2.1')), [200])
     proxy.silent = true
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
@@ -489,7 +489,7 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
     const lost = new Promise((resolve) => client.once('reconnecting', resolve))
     proxy.drop()
     await lost
-    const url = await listen(t, limited({ redis: client, keyPrefix: `${keyPrefix}:away`, attempts: 2 }))
+    const url = await listen(t, limited(express5, { redis: client, keyPrefix: `${keyPrefix}:away`, attempts: 2 }))
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
     const back = new Promise((resolve) => client.once('ready', resolve))
     proxy.open()
@@ -499,7 +499,7 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
   })
 })
 
-t.test('apiVersion', async (t) => {
+onEachEngine('apiVersion', async (t, express) => {
   const app = express()
   app.use(asExpress(apiVersion('v2', (body: any) => ({ version: 2, was: body }))))
   app.use('/v1', asExpress(apiVersion('v1')))
@@ -567,7 +567,7 @@ t.test('pagination', async (t) => {
   }
 })
 
-t.test('setPaginationHeaders', async (t) => {
+onEachEngine('setPaginationHeaders', async (t, express) => {
   const app = express()
   app.use((request: any, response: any) => {
     if (request.query.preload !== undefined) response.set('Link', '</style.css>; rel="preload"')

@@ -1,10 +1,23 @@
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type ServerOptions
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { RequestHandler } from 'express'
+import express, { type RequestHandler } from 'express'
+import t, { type Test } from 'tap'
+import twinrouteExpress from 'twinroute/express'
 
-/** The part of tap that ends what a test has started. */
-interface Test {
-  teardown(end: () => unknown): void
+export type Engine = typeof express
+
+/** What middleware for Express must run on. */
+const ENGINES: Record<string, Engine> = { 'Express 5': express, twinroute: twinrouteExpress as Engine }
+
+/** A test that is run once on each engine. */
+export function onEachEngine(rule: string, test: (t: Test, express: Engine) => Promise<unknown>): void {
+  for (const [name, engine] of Object.entries(ENGINES)) t.test(`${rule} (${name})`, (t) => test(t, engine))
 }
 
 export interface Answer {
@@ -20,8 +33,8 @@ export function asExpress(middleware: (...args: any[]) => unknown): RequestHandl
 }
 
 /** Listens on a free port until the test ends; returns the address. */
-export async function listen(t: Test, app: RequestListener): Promise<string> {
-  const server = createServer(app).listen(0, '127.0.0.1')
+export async function listen(t: Test, app: RequestListener & { serverOptions?: ServerOptions }): Promise<string> {
+  const server = createServer(app.serverOptions ?? {}, app).listen(0, '127.0.0.1')
   t.teardown(() => {
     server.close()
     server.closeAllConnections()
