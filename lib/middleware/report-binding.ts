@@ -44,16 +44,19 @@ export function reportBinding(input: ReportInput): BindingReport {
 }
 
 function warnOfKey(prefix: BoundPrefix, { routes, options }: ReportInput): BootWarning[] {
-  const covered = (how: { caseSensitive: boolean }): BoundRoute | undefined =>
-    routes.find(({ segments }) => coverSegments(prefix.segments, segments, how) !== undefined)
-  if (covered(options) !== undefined) return []
+  const covers = routes.map(({ segments }) => coverSegments(prefix.segments, segments, options))
+  if (covers.some((conditions) => conditions?.length === 0)) return []
   const key = JSON.stringify(prefix.key)
-  const otherCase = covered({ caseSensitive: false })
-  if (otherCase === undefined) {
-    return [warning('MIDDLEWARE_KEY_UNUSED', `The key ${key} of the middleware map matches no route`)]
+  const otherCase = routes.find(
+    ({ segments }) => coverSegments(prefix.segments, segments, { caseSensitive: false })?.length === 0
+  )
+  if (otherCase !== undefined) {
+    const message = `The key ${key} of the middleware map differs from ${otherCase.pattern} only by case: it does not cover it`
+    return [warning('MIDDLEWARE_KEY_CASE', message, otherCase.file)]
   }
-  const message = `The key ${key} of the middleware map differs from ${otherCase.pattern} only by case and covers nothing`
-  return [warning('MIDDLEWARE_KEY_CASE', message, otherCase.file)]
+  // Where a parameter may stand in for the key, the warning about that says more.
+  if (covers.some((conditions) => conditions !== undefined)) return []
+  return [warning('MIDDLEWARE_KEY_UNUSED', `The key ${key} of the middleware map matches no route`)]
 }
 
 function warnOfSiblings({ prefixes, routes, options }: ReportInput): BootWarning[] {

@@ -1,0 +1,715 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { join } from 'node:path'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import t from 'tap'
+import {
+  createApp,
+  createMiddleware,
+  describeRoutes,
+  fileRoutes,
+  type Middleware,
+  type MiddlewareMap,
+  type Request,
+  type Response
+} from 'twinroute'
+import { createBinder } from '../dist/middleware/bind.js'
+import type { BoundChain } from '../dist/middleware/chain.js'
+import { composeChain, type ChainOptions, type LateNext } from '../dist/middleware/run-chain.js'
+import { parseFastifyPath } from '../dist/discovery/pattern.js'
+import { echoTree, writeTree, type Tree } from './support/route-tree.js'
+
+/** Middleware that notes its name in the answer's `x-ran` header and goes on. */
+function mark(name: string): Middleware {
+  const middleware: Middleware = (_request, response, next) => {
+    response.append('x-ran', name)
+    next()
+  }
+  Object.defineProperty(middleware, 'name', { value: name })
+  return middleware
+}
+
+/** `{ '/api/': 'a b' }` as a map of marks; an empty text is an empty array. */
+function marks(map: Readonly<Record<string, string>>): MiddlewareMap {
+  const lists = Object.entries(map).map(([key, names]) => [key, names.split(' ').filter(Boolean).map(mark)] as const)
+  return createMiddleware(Object.fromEntries(lists))
+}
+
+type Ask = readonly [target: string, ran: string, place: string | number]
+interface Row {
+  rule: string
+  folders: readonly string[]
+  map: Readonly<Record<string, string>>
+  /** Target, names of the middleware that ran, and the route file that answered or the status of the error. */
+  asks: readonly Ask[]
+}
+
+const ROWS: Row[] = [
+  {
+    rule: 'a prefix covers itself and what is below, never a longer name',
+    folders: ['admin', 'admin/stats', 'administrator', 'admin-x', 'adm'],
+    map: { '/api/admin/': 'guard' },
+    asks: [
+      ['/api/admin', 'guard', 'admin'],
+      ['/api/admin/', 'guard', 'admin'],
+      ['/api/admin/stats', 'guard', 'admin/stats'],
+      ['/api/admin/stats?x=/api/adm', 'guard', 'admin/stats'],
+      ['/api/administrator', '', 'administrator'],
+      ['/api/admin-x', '', 'admin-x'],
+      ['/api/adm', '', 'adm']
+    ]
+  },
+  {
+    rule: 'a key without a slash at the end means the same',
+    folders: ['admin', 'admin/stats', 'administrator'],
+    map: { '/api/admin': 'guard' },
+    asks: [
+      ['/api/admin', 'guard', 'admin'],
+      ['/api/admin/stats', 'guard', 'admin/stats'],
+      ['/api/administrator', '', 'administrator']
+    ]
+  },
+  {
+    rule: 'the key / covers everything',
+    folders: ['', 'a'],
+    map: { '/': 'all' },
+    asks: [
+      ['/api', 'all', ''],
+      ['/api/a', 'all', 'a'],
+      ['/elsewhere', 'all', 404]
+    ]
+  },
+  {
+    rule: 'all prefixes that cover a route run, the shortest first, whatever order they are written in',
+    folders: ['a/b/c'],
+    map: { '/api/a/b/': 'third fourth', '/api/a/b/c': 'fifth', '/api/': 'first', '/api/a': 'second' },
+    asks: [['/api/a/b/c', 'first, second, third, fourth, fifth', 'a/b/c']]
+  },
+  {
+    rule: 'an empty array makes its prefix public, and only that',
+    folders: ['auth/login', 'authors', 'users'],
+    map: { '/api/': 'guard', '/api/auth/': '' },
+    asks: [
+      ['/api/auth/login', '', 'auth/login'],
+      ['/api/authors', 'guard', 'authors'],
+      ['/api/users', 'guard', 'users']
+    ]
+  },
+  {
+    rule: 'what a longer key asks for below a public prefix still runs',
+    folders: ['auth/login', 'auth/sessions/all'],
+    map: { '/api/': 'guard', '/api/auth/': '', '/api/auth/sessions': 'admin' },
+    asks: [
+      ['/api/auth/login', '', 'auth/login'],
+      ['/api/auth/sessions/all', 'admin', 'auth/sessions/all']
+    ]
+  },
+  {
+    rule: 'a key may hold a parameter, which takes any value',
+    folders: ['users/[id]/files', 'users/me/files', 'users/[id]'],
+    map: { '/api/users/[userId]/files': 'guard' },
+    asks: [
+      ['/api/users/7/files', 'guard', 'users/[id]/files'],
+      ['/api/users/me/files', 'guard', 'users/me/files'],
+      ['/api/users/7', '', 'users/[id]']
+    ]
+  },
+  {
+    rule: 'of two keys of one length the one with a parameter counts as the broader',
+    folders: ['health', 'users'],
+    map: { '/api/health': '', '/api/[section]': 'guard' },
+    asks: [
+      ['/api/health', '', 'health'],
+      ['/api/users', 'guard', 'users']
+    ]
+  },
+  {
+    rule: 'a key may hold a mixed segment',
+    folders: ['[id].json', '[id]'],
+    map: { '/api/[name].json': 'guard' },
+    asks: [
+      ['/api/a.json', 'guard', '[id].json'],
+      ['/api/a', '', '[id]']
+    ]
+  },
+  {
+    rule: 'a parameter in the place of a guarded name runs the guard when its value equals it',
+    folders: ['[section]/stats', '[section]', 'admin/other'],
+    map: { '/api/admin/': 'guard' },
+    asks: [
+      ['/api/admin/stats', 'guard', '[section]/stats'],
+      ['/api/%61dmin/stats', 'guard', '[section]/stats'],
+      ['/api/admin', 'guard', '[section]'],
+      ['/api/users/stats', '', '[section]/stats'],
+      ['/api/ADMIN/stats', '', '[section]/stats'],
+      ['/api/admin%20/stats', '', '[section]/stats'],
+      ['/api/administrator', '', '[section]']
+    ]
+  },
+  {
+    rule: 'a parameter in the place of the second of two guarded names is compared alone',
+    folders: ['v1/[section]/[page]'],
+    map: { '/api/v1/admin/users': 'guard', '/api/v2/admin': 'other' },
+    asks: [
+      ['/api/v1/admin/users', 'guard', 'v1/[section]/[page]'],
+      ['/api/v1/admin/posts', '', 'v1/[section]/[page]'],
+      ['/api/v1/x/users', '', 'v1/[section]/[page]']
+    ]
+  },
+  {
+    rule: 'a parameter with an awkward name is compared too',
+    folders: ['[my-section.name]/stats'],
+    map: { '/api/admin/': 'guard' },
+    asks: [
+      ['/api/admin/stats', 'guard', '[my-section.name]/stats'],
+      ['/api/users/stats', '', '[my-section.name]/stats']
+    ]
+  },
+  {
+    rule: 'a mixed segment is compared whole',
+    folders: ['a[x]n/stats', '[y].json'],
+    map: { '/api/admin/': 'guard', '/api/data.json': 'file', '/api/never': 'never' },
+    asks: [
+      ['/api/admin/stats', 'guard', 'a[x]n/stats'],
+      ['/api/adn/stats', '', 'a[x]n/stats'],
+      ['/api/data.json', 'file', '[y].json'],
+      ['/api/date.json', '', '[y].json']
+    ]
+  },
+  {
+    rule: 'a rest parameter is compared segment by segment',
+    folders: ['[...path]'],
+    map: { '/api/admin/': 'guard', '/api/docs/private': 'docs', '/api/users/[id]/files': 'files' },
+    asks: [
+      ['/api/admin', 'guard', '[...path]'],
+      ['/api/admin/x/y', 'guard', '[...path]'],
+      ['/api/%61dmin/x', 'guard', '[...path]'],
+      ['/api/x/admin', '', '[...path]'],
+      ['/api/docs/public/private', '', '[...path]'],
+      ['/api/docs/private/x', 'docs', '[...path]'],
+      ['/api/users/7/files', 'files', '[...path]'],
+      ['/api/users/7', '', '[...path]'],
+      ['/api/admin%2Fx', '', '[...path]']
+    ]
+  },
+  {
+    rule: 'an optional rest parameter is compared where it has a value',
+    folders: ['docs/[[...path]]'],
+    map: { '/api/docs/private': 'guard' },
+    asks: [
+      ['/api/docs', '', 'docs/[[...path]]'],
+      ['/api/docs/private/x', 'guard', 'docs/[[...path]]'],
+      ['/api/docs/open', '', 'docs/[[...path]]']
+    ]
+  },
+  {
+    rule: 'a public key opens no route that only might stand there: the guard keeps running',
+    folders: ['[section]'],
+    map: { '/api/': 'guard', '/api/health': '' },
+    asks: [
+      ['/api/health', 'guard', '[section]'],
+      ['/api/users', 'guard', '[section]']
+    ]
+  },
+  {
+    rule: 'a path that no route matches runs the chain of its prefix first',
+    folders: ['admin/stats', 'auth/login', 'users'],
+    map: { '/api/': 'guard', '/api/admin/': 'admin', '/api/auth/': '' },
+    asks: [
+      ['/api/nothing', 'guard', 404],
+      ['/api/admin', 'guard, admin', 404],
+      ['/api/admin/nothing', 'guard, admin', 404],
+      ['/api/%61dmin/nothing', 'guard, admin', 404],
+      ['/api/admin//stats', 'guard, admin', 404],
+      ['/api/administrator', 'guard', 404],
+      ['/api/auth/nothing', '', 404],
+      ['/elsewhere', '', 404]
+    ]
+  },
+  {
+    rule: 'an unmatched path runs all prefixes that cover it, those with parameters too',
+    folders: ['x'],
+    map: { '/api/admin/': 'admin', '/api/[section]/settings': 'settings', '/api/[section]/open': '' },
+    asks: [
+      ['/api/admin/settings/x', 'admin, settings', 404],
+      ['/api/users/settings/x', 'settings', 404],
+      ['/api/users/other', '', 404],
+      ['/api/admin/other', 'admin', 404]
+    ]
+  },
+  {
+    rule: 'other spellings of a guarded path are other paths',
+    folders: ['admin/stats', 'health'],
+    map: { '/api/admin/': 'guard' },
+    asks: [
+      ['//api/admin/stats', '', 404],
+      ['/api//admin/stats', '', 404],
+      ['/API/admin/stats', '', 404],
+      ['/api/ADMIN/stats', '', 404],
+      ['/api/health/../admin/stats', '', 404],
+      ['/api/%2561dmin/stats', '', 404],
+      ['/api%2Fadmin%2Fstats', '', 404],
+      ['/api/admin%2Fstats', '', 404],
+      ['/api/%61dmin/stats', 'guard', 'admin/stats']
+    ]
+  },
+  {
+    rule: 'groups are no part of a path, and so of no key',
+    folders: ['(internal)/admin/stats'],
+    map: { '/api/admin/': 'guard' },
+    asks: [['/api/admin/stats', 'guard', '(internal)/admin/stats']]
+  },
+  {
+    rule: 'a prefix with a route file nowhere but below is guarded there',
+    folders: ['admin/a/b/dashboard'],
+    map: { '/api/admin/': 'guard' },
+    asks: [['/api/admin/a/b/dashboard', 'guard', 'admin/a/b/dashboard']]
+  },
+  {
+    rule: 'siblings and parents of a prefix stay untouched',
+    folders: ['', 'admin', 'users'],
+    map: { '/api/admin/': 'guard' },
+    asks: [
+      ['/api', '', ''],
+      ['/api/users', '', 'users'],
+      ['/api/admin', 'guard', 'admin']
+    ]
+  },
+  {
+    rule: 'a key in another Unicode spelling means the same',
+    folders: ['caf\u00e9/x'],
+    map: { '/api/cafe\u0301': 'guard' },
+    asks: [['/api/caf%C3%A9/x', 'guard', 'caf\u00e9/x']]
+  }
+]
+
+function treeOf(folders: readonly string[]): Tree {
+  return echoTree(Object.fromEntries(folders.map((folder) => [folder, ['GET']])))
+}
+
+/** Written to a socket as it stands: clients and `inject` would resolve dots and put hosts right. */
+function askRaw(app: FastifyInstance, target: string): Promise<{ ran: string; place: unknown }> {
+  const { port } = app.server.address() as AddressInfo
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+    })
+    let text = ''
+    socket.setEncoding('utf8').on('data', (part: string) => (text += part))
+    socket.on('error', reject).on('end', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      const status = Number(head.slice(9, 12))
+      const ran = [...head.matchAll(/^x-ran: (.*)$/gim)].map(([, names = '']) => names.trim()).join(', ')
+      resolve({ ran, place: status === 200 ? JSON.parse(body).place : status })
+    })
+  })
+}
+
+for (const { rule, folders, map, asks } of ROWS) {
+  t.test(rule, async (t) => {
+    const apiDir = join(writeTree(t, treeOf(folders)), 'api')
+    const app = await createApp({ apiDir, mode: 'test', middleware: marks(map) })
+    t.teardown(() => app.close())
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    for (const [target, ran, place] of asks) t.strictSame(await askRaw(app, target), { ran, place }, target)
+  })
+}
+
+t.test('the binding holds on a host whose router is loose', async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['admin/stats', '[section]/stats', 'users'])), 'api')
+  const loose = { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+  const app = Fastify({ routerOptions: loose } as FastifyServerOptions)
+  t.teardown(() => app.close())
+  await app.register(fileRoutes, { apiDir, mode: 'test', middleware: marks({ '/api/Admin/': 'guard' }) })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const asks: readonly Ask[] = [
+    ['/api/admin/stats', 'guard', 'admin/stats'],
+    ['/API/ADMIN/STATS', 'guard', 'admin/stats'],
+    ['//api//admin///stats/', 'guard', 'admin/stats'],
+    ['/api/users/stats', '', '[section]/stats'],
+    ['/api/users', '', 'users']
+  ]
+  for (const [target, ran, place] of asks) t.strictSame(await askRaw(app, target), { ran, place }, target)
+})
+
+t.test("keys leave a plugin's prefix out, and baseUrl holds it", async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['admin/stats'])), 'api')
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const seen: unknown[] = []
+  const look: Middleware = (request, _response, next) => {
+    seen.push([request.baseUrl, request.url, request.originalUrl])
+    next()
+  }
+  await app.register(fileRoutes, { prefix: '/v1', apiDir, mode: 'test', middleware: { '/api/admin/': [look] } })
+  t.equal((await app.inject('/v1/api/admin/stats?a=1')).json().place, 'admin/stats')
+  t.strictSame(seen, [['/v1/api/admin', '/stats?a=1', '/v1/api/admin/stats?a=1']])
+})
+
+t.test("a route's own middleware runs after the prefixes', by method where it says so", async (t) => {
+  const route = `
+    const mark = (name) => (request, response, next) => { response.append('x-ran', name); next() }
+    export const GET = () => ({}), POST = GET, PUT = GET`
+  const top = writeTree(t, {
+    'api/all/route.js': `${route}\nexport const middleware = [mark('own'), mark('second')]`,
+    'api/by/route.js': `${route}\nexport const middleware = { GET: [mark('get')], POST: [mark('post')] }`,
+    'api/head/route.js': `${route}
+      export const HEAD = (request, response) => { response.end() }
+      export const middleware = { GET: [mark('get')], HEAD: [mark('head')] }`
+  })
+  const app = await createApp({ apiDir: join(top, 'api'), mode: 'test', middleware: marks({ '/api/': 'prefix' }) })
+  t.teardown(() => app.close())
+  const rows = [
+    ['GET', '/api/all', 'prefix, own, second'],
+    ['PUT', '/api/all', 'prefix, own, second'],
+    ['GET', '/api/by', 'prefix, get'],
+    ['HEAD', '/api/by', 'prefix, get'],
+    ['POST', '/api/by', 'prefix, post'],
+    ['PUT', '/api/by', 'prefix'],
+    ['HEAD', '/api/head', 'prefix, head'],
+    ['DELETE', '/api/by', 'prefix']
+  ] as const
+  for (const [method, url, ran] of rows) {
+    const { headers } = await app.inject({ method, url })
+    t.equal([headers['x-ran']].flat().join(', '), ran, `${method} ${url}`)
+  }
+})
+
+t.test('a map key is compared with routes of plugins in the syntax of the router', async (t) => {
+  const binder = createBinder(marks({ '/graphql': 'graphql', '/api/admin': 'admin', '/files/private': 'files' }), {
+    caseSensitive: true
+  })
+  const rows = [
+    ['/graphql', ['/graphql']],
+    ['/graphql/health', ['/graphql']],
+    ['/graphqlx', []],
+    ['/api/:section', ['/api/admin if section']],
+    ['/api/:section(^[a-z]+$)/x', ['/api/admin if section']],
+    ['/api/:a-:b', []],
+    ['/api/ad::min', []],
+    ['/files/*', ['/files/private if *']],
+    ['*', ['/graphql if *', '/files/private if *', '/api/admin if *']]
+  ] as const
+  for (const [path, steps] of rows) {
+    const chain = binder.chainFor(parseFastifyPath(path))
+    const told = chain.steps.map(({ prefix, when }) => `${prefix}${when === undefined ? '' : ` if ${sourceOf(when)}`}`)
+    t.strictSame(told, steps, path)
+  }
+  t.throws(() => parseFastifyPath('/files/a*'), { name: 'TypeError', message: '/files/a*' })
+})
+
+function sourceOf(when: NonNullable<BoundChain['steps'][number]['when']>): string {
+  const names = when.map(({ source }) => {
+    if ('rest' in source) return source.rest
+    return source.parts.map((part) => ('name' in part ? part.name : part.literal)).join('')
+  })
+  return [...new Set(names)].join(' ')
+}
+
+t.test('the report names every hole, every odd key and every parameter beside a guarded name', async (t) => {
+  const top = writeTree(t, {
+    ...treeOf(['admin/stats', 'auth/login', 'health', 'open/x', '[section]/stats', 'Users']),
+    'api/own/route.js': 'export const GET = () => ({}), POST = GET, middleware = [function own() {}]',
+    'api/half/route.js': 'export const GET = () => ({}), POST = GET, middleware = { POST: [function own() {}] }'
+  })
+  const map = {
+    '/api/admin': 'guard',
+    '/api/admin/stats': '',
+    '/api/auth/': 'auth',
+    '/api/health': '',
+    '/api/users': 'users',
+    '/nowhere': 'guard'
+  }
+  const app = await createApp({ apiDir: join(top, 'api'), mode: 'test', middleware: marks(map) })
+  t.teardown(() => app.close())
+  const report = describeRoutes(app)
+  t.strictSame(
+    report.holes.map(({ kind, path, inside }) => [kind, path, ...inside]),
+    [
+      ['prefix', '/api/admin/stats', '/api/admin'],
+      ['route', '/api/Users'],
+      ['route', '/api/half'],
+      ['route', '/api/open/x'],
+      ['route', '/api/[section]/stats']
+    ]
+  )
+  t.strictSame(
+    report.warnings.map(({ code, message }) => [code, /"[^"]*"|^\/\S+/.exec(message)?.[0]]),
+    [
+      ['MIDDLEWARE_KEY_UNUSED', '"/nowhere"'],
+      ['MIDDLEWARE_KEY_CASE', '"/api/users"'],
+      ['MIDDLEWARE_PARAM_SIBLING', '/api/[section]/stats']
+    ]
+  )
+  const rows = Object.fromEntries(report.routes.map((route) => [route.pattern, route]))
+  t.match(rows['/api/admin/stats'], { methods: ['GET', 'HEAD'], public: true, publicBy: '/api/admin/stats' })
+  t.match(rows['/api/auth/login'], { public: false, middleware: [{ prefix: '/api/auth/', names: ['auth'] }] })
+  t.match(rows['/api/own'], { public: false, own: { GET: ['own'], HEAD: ['own'], POST: ['own'] } })
+  t.match(rows['/api/half'], { public: true, own: { POST: ['own'] } })
+  t.match(rows['/api/[section]/stats'], { public: true, middleware: [{ conditional: true }, {}, {}] })
+})
+
+t.test('the report as text is a table with holes and warnings below', async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['admin', 'admin/open'])), 'api')
+  const middleware = marks({ '/api/admin': 'authenticate log', '/api/admin/open': '', '/x': '' })
+  const app = await createApp({ apiDir, mode: 'test', middleware })
+  t.teardown(() => app.close())
+  const text = describeRoutes(app).toString().replaceAll(apiDir, '')
+  t.equal(
+    text,
+    [
+      'methods   path             middleware                     file',
+      'GET HEAD  /api/admin       /api/admin: authenticate, log  /admin/route.js',
+      'GET HEAD  /api/admin/open  public by /api/admin/open      /admin/open/route.js',
+      '',
+      'public inside a guarded prefix',
+      '  /api/admin/open (inside /api/admin)',
+      '',
+      'warnings',
+      '  The key "/x" of the middleware map matches no route (MIDDLEWARE_KEY_UNUSED)',
+      ''
+    ].join('\n')
+  )
+})
+
+// The runner alone, with plain objects in the place of request and response.
+
+interface Run {
+  request: Request
+  done: readonly unknown[]
+  late: readonly LateNext[]
+}
+
+type StepOf = readonly [depth: number, ...middleware: readonly Middleware[]]
+
+/** Runs the chain to its end: all that is asynchronous in these tests settles within one turn of the event loop. */
+async function run(steps: readonly StepOf[], url = '/api/admin/x?a=1', more: Partial<ChainOptions> = {}): Promise<Run> {
+  const late: LateNext[] = []
+  const done: unknown[] = []
+  const chain = { steps: steps.map(([depth, ...middleware]) => ({ prefix: `depth ${depth}`, depth, middleware })) }
+  const runner = composeChain(chain, [], { onLateNext: (what) => late.push(what), ...more })
+  const request = { url, baseUrl: '', params: {} } as Request
+  runner?.(request, {} as Response, (...given) => done.push(given))
+  await new Promise((resolve) => setImmediate(resolve))
+  return { request, done, late }
+}
+
+const pass: Middleware = (_request, _response, next) => next()
+
+t.test('an empty chain is no chain', async (t) => {
+  t.equal(composeChain({ steps: [] }, []), null)
+  t.equal(composeChain({ steps: [{ prefix: '/', depth: 0, middleware: [] }] }, []), null)
+})
+
+const PASSES: [rule: string, steps: readonly StepOf[], done: readonly unknown[]][] = [
+  [
+    'all pass',
+    [
+      [0, pass, pass],
+      [1, pass]
+    ],
+    [[]]
+  ],
+  ['one answers and does not go on', [[0, pass, () => {}, pass]], []],
+  ['next(error) ends it', [[0, (_request, _response, next) => next('an error'), pass]], [['an error']]],
+  ['a thrown error ends it', [[0, () => { throw new RangeError('x') }, pass]], [[new RangeError('x')]]], // prettier-ignore
+  ['a rejection ends it', [[0, () => Promise.reject(new RangeError('x')), pass]], [[new RangeError('x')]]],
+  ['a rejection with undefined is an error', [[0, () => Promise.reject(), pass]], [[Error]]],
+  ['a throw of undefined is an error', [[0, () => { throw undefined }, pass]], [[Error]]], // prettier-ignore
+  ['a throw of null is an error', [[0, () => { throw null }, pass]], [[Error]]], // prettier-ignore
+  ['next(null) is none', [[0, (_request, _response, next) => next(null), pass]], [[]]],
+  ['an async middleware that calls next passes', [[0, async (_q, _s, next) => next(), pass]], [[]]],
+  ['a promise that resolves without next waits', [[0, async () => {}, pass]], []],
+  ["next('route') in a prefix passes on, as in Express", [[0, (_q, _s, next) => next('route'), pass]], [[]]],
+  ["next('router') leaves the routes: 404", [[0, (_q, _s, next) => next('router'), pass]], [[{ statusCode: 404 }]]]
+]
+for (const [rule, steps, expected] of PASSES) {
+  t.test(`how a chain ends: ${rule}`, async (t) => {
+    const { done } = await run(steps)
+    t.equal(done.length, expected.length)
+    t.match(done, expected)
+  })
+}
+
+t.test("next('route') in a route's own middleware passes over the route: 404", async (t) => {
+  const skip: Middleware = (_request, _response, next) => next('route')
+  const given: unknown[] = []
+  composeChain({ steps: [] }, [skip, pass])?.({ url: '/' } as Request, {} as Response, (...error) => given.push(error))
+  t.match(given, [[{ statusCode: 404 }]])
+})
+
+t.test('a second next of one middleware does not pass another', async (t) => {
+  let waiting = (): void => {}
+  const ran: string[] = []
+  const twice: Middleware = function twice(_request, _response, next) {
+    next()
+    next()
+    setImmediate(next)
+  }
+  const guard: Middleware = (_request, _response, next) => {
+    ran.push('guard')
+    waiting = next
+  }
+  const { done, late } = await run([[1, twice, guard, (_q, _s, next) => (ran.push('after'), next())]])
+  t.strictSame([ran, done], [['guard'], []], 'the guard has not let anybody pass')
+  t.match(late, [{ middleware: 'twice', prefix: 'depth 1', error: undefined }, {}])
+  waiting()
+  t.strictSame([ran, done], [['guard', 'after'], [[]]])
+})
+
+t.test('an error after next is told, and does not reach the request', async (t) => {
+  const throws: Middleware = (_request, _response, next) => {
+    next()
+    throw new RangeError('too late')
+  }
+  const rejects: Middleware = async (_request, _response, next) => {
+    next()
+    throw new RangeError('too late')
+  }
+  for (const middleware of [throws, rejects]) {
+    const { done, late } = await run([[0, middleware]])
+    t.strictSame(done, [[]])
+    t.match(late, [{ error: { message: 'too late' } }])
+  }
+})
+
+t.test('a middleware that has answered and calls next ends the chain', async (t) => {
+  for (const answered of [{ headersSent: true }, { flag: true }]) {
+    const given: unknown[] = []
+    const respond: Middleware = (_request, response, next) => {
+      Object.assign(response, answered)
+      next()
+    }
+    const never: Middleware = () => given.push('ran')
+    const isAnswered = (response: Response): boolean => 'flag' in response
+    const runner = composeChain({ steps: [] }, [respond, never], { isAnswered })
+    runner?.({ url: '/' } as Request, {} as Response, (...error) => given.push(error))
+    t.strictSame(given, [])
+  }
+})
+
+t.test('the continuation runs in the tick and the async context of next', async (t) => {
+  const storage = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const enter: Middleware = (_request, _response, next) => storage.run('context', next)
+  const look: Middleware = (_request, _response, next) => {
+    seen.push(storage.getStore())
+    next()
+  }
+  let after = false
+  composeChain({ steps: [] }, [enter, look])?.({ url: '/' } as Request, {} as Response, () => {
+    seen.push(storage.getStore(), after)
+  })
+  after = true
+  t.strictSame(seen, ['context', 'context', false])
+})
+
+const URLS: [url: string, depth: number, base: string, rest: string][] = [
+  ['/api/admin/x', 2, '/api/admin', '/x'],
+  ['/api/%61dmin/x', 2, '/api/%61dmin', '/x'],
+  ['/api/admin/x%2Fy/?q=/a/b', 2, '/api/admin', '/x%2Fy/?q=/a/b'],
+  ['/api/admin', 2, '/api/admin', '/'],
+  ['/api/admin/', 2, '/api/admin', '/'],
+  ['/api/admin?a=1', 2, '/api/admin', '/?a=1'],
+  ['/api/admin/?a=1', 2, '/api/admin', '/?a=1'],
+  ['/api/admin?a=/b/c', 3, '/api/admin', '/?a=/b/c'],
+  ['//api///admin//x', 2, '//api///admin', '//x'],
+  ['/api/admin/x', 0, '', '/api/admin/x'],
+  ['http://host/api/admin/x', 2, '', 'http://host/api/admin/x'],
+  ['*', 1, '', '*']
+]
+for (const [url, depth, base, rest] of URLS) {
+  t.test(`middleware of depth ${depth} sees its part of ${url}`, async (t) => {
+    const seen: unknown[] = []
+    const look: Middleware = (request, _response, next) => {
+      seen.push({ base: request.baseUrl, rest: request.url, original: request.originalUrl ?? request.url })
+      next()
+    }
+    const { request, done } = await run([[depth, look, look]], url)
+    t.strictSame(seen, [
+      { base, rest, original: url },
+      { base, rest, original: url }
+    ])
+    t.strictSame([done, request.url, request.baseUrl], [[[]], url, ''], 'whole again for the handler')
+  })
+}
+
+t.test('each prefix sees its own part, an error the whole url, and an originalUrl that is set stays', async (t) => {
+  const seen: unknown[] = []
+  const look: Middleware = (request, _response, next) => {
+    seen.push([request.baseUrl, request.url, request.originalUrl])
+    next()
+  }
+  const fail: Middleware = (_request, _response, next) => next('failed')
+  const request = { url: '/a/b/c/d', baseUrl: '', originalUrl: '/before/rewrite', params: {} } as Request
+  const steps = [1, 3].map((depth) => ({ prefix: String(depth), depth, middleware: [look] }))
+  const chain = { steps: [...steps, { prefix: '2', depth: 2, middleware: [fail] }] }
+  composeChain(chain, [])?.(request, {} as Response, (error) => seen.push([error, request.url, request.baseUrl]))
+  t.strictSame(seen, [
+    ['/a', '/b/c/d', '/before/rewrite'],
+    ['/a/b/c', '/d', '/before/rewrite'],
+    ['failed', '/a/b/c/d', '']
+  ])
+})
+
+const REWRITES: [rule: string, steps: readonly StepOf[], url: string][] = [
+  ['at depth 0', [[0, rewrite('/new?b=2')]], '/new?b=2'],
+  ['below a prefix', [[2, rewrite('/new')]], '/api/admin/new'],
+  [
+    'below a prefix, with more to come',
+    [
+      [2, rewrite('/new'), pass],
+      [0, pass]
+    ],
+    '/api/admin/new'
+  ],
+  [
+    'twice',
+    [
+      [1, rewrite('/one/x')],
+      [2, rewrite('/two')]
+    ],
+    '/api/one/two'
+  ],
+  [
+    'to something shorter than the next prefix',
+    [
+      [0, rewrite('/new')],
+      [2, pass]
+    ],
+    '/new'
+  ],
+  ['of the query', [[2, rewrite('/x?a=2')]], '/api/admin/x?a=2'],
+  ['that changes nothing', [[2, rewrite('/x?a=1')]], '/api/admin/x?a=1']
+]
+function rewrite(url: string): Middleware {
+  return (request, _response, next) => {
+    request.url = url
+    next()
+  }
+}
+for (const [rule, steps, url] of REWRITES) {
+  t.test(`a rewritten url is kept: ${rule}`, async (t) => {
+    const { request, done } = await run(steps)
+    t.strictSame([request.url, request.baseUrl, done], [url, '', [[]]])
+  })
+}
+
+t.test('no middleware can talk a conditional one out of running', async (t) => {
+  const binder = createBinder(marks({ '/api/': 'first', '/api/admin': 'guard' }), { caseSensitive: true })
+  const { steps } = binder.chainFor(parseFastifyPath('/api/:section'))
+  const ran: string[] = []
+  const noted = steps.map((step) => ({
+    ...step,
+    middleware: [
+      ((request, _response, next) => {
+        ran.push(step.prefix)
+        request.params = {}
+        next()
+      }) satisfies Middleware
+    ]
+  }))
+  composeChain({ steps: noted }, [])?.({ url: '/', params: { section: 'admin' } } as Request, {} as Response, () => {})
+  t.strictSame(ran, ['/api/', '/api/admin'])
+})
