@@ -89,7 +89,7 @@ export async function createDatabase(t: Test): Promise<string> {
 
 /** One statement on a database. */
 export async function query(text: string, url = POSTGRES): Promise<any[]> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
   client.on('error', () => {}) // the database may be taken away under it
   await client.connect()
   try {
