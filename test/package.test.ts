@@ -46,7 +46,7 @@ const PUBLIC_NAMES = {
     'setPaginationHeaders',
     'validate'
   ],
-  'twinroute/express': ['default']
+  'twinroute/express': ['Router', 'default', 'express', 'json', 'raw', 'static', 'text', 'urlencoded']
 }
 
 /** Only their own entries may load these: an application without them does not pay for them. */

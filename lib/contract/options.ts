@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import type { Mode } from './mode.js'
 import type { ErrorMiddleware, MiddlewareMap } from './middleware.js'
 import type { BodyParserMode } from './route-module.js'
@@ -44,7 +44,7 @@ export interface AppOptions extends RoutesOptions {
   /** Which proxies to believe, as Express's and Fastify's `trustProxy`. Default false. */
   trustProxy?: FastifyServerOptions['trustProxy']
   /** Fastify error handler, or Express error middleware (four parameters). Without one, Fastify's default answer. */
-  errorHandler?: NonNullable<Parameters<FastifyInstance['setErrorHandler']>[0]> | ErrorMiddleware
+  errorHandler?: ((error: any, request: FastifyRequest, reply: FastifyReply) => unknown) | ErrorMiddleware
   expressOptions?: { enableCors?: CorsOptions }
   /** Passed through to Fastify. */
   fastifyOptions?: Omit<FastifyServerOptions, 'trustProxy' | 'bodyLimit'>
