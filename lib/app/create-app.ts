@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { resolveMode } from '../contract/mode.js'
+import { kMode, resolveMode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
 import { deferContinue } from '../compat/body.js'
 import type { LinkedResponse } from '../compat/slots.js'
@@ -34,10 +34,15 @@ export interface App extends FastifyInstance {
 export async function createApp(options: AppOptions): Promise<App> {
   checkAppOptions(options)
   const mode = resolveMode(options.mode)
-  const runtime = createRuntime({ mode, linksAtRoot: true, route: (request, response) => app.routing(request, response) })
+  const runtime = createRuntime({
+    mode,
+    linksAtRoot: true,
+    route: (request, response) => app.routing(request, response)
+  })
   const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, () => app))
   runtime.compat.expressApp.set('trust proxy', options.trustProxy ?? false)
   keepRuntime(app, runtime)
+  Reflect.set(app, kMode, mode)
   const defaults = routeDefaults(options)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
   app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))

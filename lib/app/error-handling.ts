@@ -48,7 +48,11 @@ function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Erro
   prepareError(reply, error)
   try {
     const result: unknown = (app.errorHandler as ErrorHandler).call(app, error, reply.request, reply)
-    if (result instanceof Promise) result.then((payload) => sendUnlessSent(reply, payload), (failure) => reply.send(failure))
+    if (result instanceof Promise)
+      result.then(
+        (payload) => sendUnlessSent(reply, payload),
+        (failure) => reply.send(failure)
+      )
     else sendUnlessSent(reply, result)
   } catch (failure) {
     reply.send(failure)

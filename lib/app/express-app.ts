@@ -75,7 +75,8 @@ function finish(app: TwinrouteExpress, reply: FastifyReply, error: unknown): voi
 }
 
 function logError(env: string, error: unknown): void {
-  if (env !== 'test') process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  if (env !== 'test')
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
 }
 
 /** Fastify boots on the first request, so that everything registered until then counts. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { AppOptions } from '../contract/options.js'
 import type { Compat } from '../compat/classes.js'
 import type { Runtime } from '../dispatch/runtime.js'
@@ -15,11 +15,15 @@ const MAX_PARAM_LENGTH = 1024
 const REQUEST_TIMEOUT = 60_000
 
 /** What the app's Fastify is made with: our classes and limits, under what the user gives. */
-export function fastifyOptions(options: AppOptions, runtime: Runtime, app: () => FastifyInstance): FastifyServerOptions {
+export function fastifyOptions(
+  options: AppOptions,
+  runtime: Runtime,
+  app: () => FastifyInstance
+): FastifyServerOptions {
   const { fastifyOptions: given = {}, trustProxy = false, bodyLimit = MEBIBYTE, handlerTimeout = 30_000 } = options
   return {
     logger: runtime.mode !== 'test',
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestTimeout: REQUEST_TIMEOUT,
     frameworkErrors: frameworkErrorHandler(runtime, app, handlerTimeout),

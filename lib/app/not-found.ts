@@ -16,7 +16,9 @@ export async function answerUnmatchedOf(app: FastifyInstance, options: NotFoundO
     const [handler] = given
     if (this !== app) return Reflect.apply(setNotFoundHandler, this, given) as FastifyInstance
     if (typeof handler !== 'function') {
-      throw new TypeError('On an app, setNotFoundHandler takes a handler; hooks go to addHook, guards into the middleware map')
+      throw new TypeError(
+        'On an app, setNotFoundHandler takes a handler; hooks go to addHook, guards into the middleware map'
+      )
     }
     answer = handler as Answer
     return this

@@ -117,7 +117,8 @@ function finishParse(bytes: Buffer, kind: BodyKind, done: (error: Error | null, 
 }
 
 function decode(bytes: Buffer, charset: string): string {
-  if (charset === UTF8) return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.toString('utf8', 3) : bytes.toString()
+  if (charset === UTF8)
+    return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.toString('utf8', 3) : bytes.toString()
   let decoder: TextDecoder
   try {
     decoder = new TextDecoder(charset)

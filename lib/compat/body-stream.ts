@@ -41,7 +41,7 @@ export function readBody(request: LinkedRequest, limit: number, done: Done): voi
 
 /** All bytes have arrived, though `end` has not been emitted. Reading on would emit it, and nothing could be put back. */
 function isComplete(request: LinkedRequest, size: number): boolean {
-  if (request.complete === true || size === Number(request.headers['content-length'])) return true
+  if (request.complete || size === Number(request.headers['content-length'])) return true
   const stream = (request as { stream?: { readableEnded?: boolean } }).stream
   if (stream?.readableEnded === true) return true
   return sourceEnded(request)

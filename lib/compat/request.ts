@@ -131,7 +131,8 @@ const expressQuery = Object.getOwnPropertyDescriptor(express.request, 'query')?.
 function readQuery(request: LinkedRequest): unknown {
   const reply = replyOf(request)
   const simple = (request.app.settings as Record<string, unknown>)['query parser'] === 'simple'
-  if (reply === undefined || !simple || queryOf(request.url) !== queryOf(request.originalUrl)) return expressQuery.call(request)
+  if (reply === undefined || !simple || queryOf(request.url) !== queryOf(request.originalUrl))
+    return expressQuery.call(request)
   const query = reply.request.query as Record<string, unknown>
   delete query['__proto__']
   return (request[kQuery] = query)

@@ -5,7 +5,16 @@ import type { FastifyReply } from 'fastify'
 import { handOver } from './hand-over.js'
 import { copyFromReply, mergeHeader, mergeIntoReply } from './headers.js'
 import { hasOnSend } from './private-names.js'
-import { HANDED_OVER, isAnswered, kAnswered, kReply, LEAVING, markAnswered, OPEN, type LinkedResponse } from './slots.js'
+import {
+  HANDED_OVER,
+  isAnswered,
+  kAnswered,
+  kReply,
+  LEAVING,
+  markAnswered,
+  OPEN,
+  type LinkedResponse
+} from './slots.js'
 
 type Chunk = string | Uint8Array | undefined
 
@@ -92,7 +101,10 @@ function finish(response: LinkedResponse, { chunk, type }: Payload): LinkedRespo
 
 /** A second answer is a mistake of the handler's, never a crash: the first one stands. */
 function dropSecond(response: LinkedResponse, reply: FastifyReply): LinkedResponse {
-  reply.log.warn({ method: reply.request.method, url: reply.request.url }, 'The request was answered already; a second answer is dropped')
+  reply.log.warn(
+    { method: reply.request.method, url: reply.request.url },
+    'The request was answered already; a second answer is dropped'
+  )
   return response
 }
 
@@ -189,7 +201,11 @@ function endByReply(response: LinkedResponse, base: ResponseBase, given: unknown
   const payload = rawPayload(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
   if (payload !== undefined && response.req.method !== 'HEAD') response.removeHeader('content-length')
   // as a Buffer the payload keeps the Content-Type as it was set: Fastify adds a charset to that of a string
-  handOver(response, reply, typeof payload === 'string' && response.hasHeader('content-type') ? Buffer.from(payload) : payload)
+  handOver(
+    response,
+    reply,
+    typeof payload === 'string' && response.hasHeader('content-type') ? Buffer.from(payload) : payload
+  )
   return response
 }
 

@@ -10,6 +10,8 @@ import type { Deadline } from './deadline.js'
 export const kReply: unique symbol = Symbol('twinroute.reply')
 export const kAnswered: unique symbol = Symbol('twinroute.answered')
 export const kDeadline: unique symbol = Symbol('twinroute.deadline')
+export const kBefore: unique symbol = Symbol('twinroute.before')
+export const kAfter: unique symbol = Symbol('twinroute.after')
 export const kTick: unique symbol = Symbol('twinroute.tick')
 export const kTap: unique symbol = Symbol('twinroute.tap')
 export const kChunks: unique symbol = Symbol('twinroute.chunks')
@@ -73,6 +75,8 @@ export interface LinkedResponse extends Response {
   /** OPEN until an answer is decided; `headersSent` is still false while a store or an onSend hook runs. */
   [kAnswered]: number
   [kDeadline]: Deadline | null
+  [kBefore]: LinkedResponse | null
+  [kAfter]: LinkedResponse | null
   [kTick]: number
   [kLocals]: Record<string, unknown> | undefined
 }
@@ -103,6 +107,8 @@ export function initResponseSlots(response: object): void {
   linked[kReply] = null
   linked[kAnswered] = OPEN
   linked[kDeadline] = null
+  linked[kBefore] = null
+  linked[kAfter] = null
   linked[kTick] = 0
   linked[kLocals] = undefined
 }

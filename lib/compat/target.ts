@@ -5,7 +5,6 @@ const MAX_QUERY_PAIRS = 1000
 /** Shorter urls cannot hold more pairs than allowed: each needs two characters. */
 const SHORT_URL = 2 * MAX_QUERY_PAIRS
 const SLASH = 47
-// eslint-disable-next-line no-control-regex -- these are what must not reach a handler
 const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 
 /**

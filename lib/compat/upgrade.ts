@@ -19,9 +19,11 @@ const layers = new WeakMap<object, WeakMap<object, Layer>>()
  */
 export function upgradePair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
   const { expressApp } = compat
-  if (Object.getPrototypeOf(request) === http.IncomingMessage.prototype) Object.setPrototypeOf(request, expressApp.request)
+  if (Object.getPrototypeOf(request) === http.IncomingMessage.prototype)
+    Object.setPrototypeOf(request, expressApp.request)
   else layOver(request, expressApp.request, http2Members(request))
-  if (Object.getPrototypeOf(response) === http.ServerResponse.prototype) Object.setPrototypeOf(response, expressApp.response)
+  if (Object.getPrototypeOf(response) === http.ServerResponse.prototype)
+    Object.setPrototypeOf(response, expressApp.response)
   else layOver(response, expressApp.response, responseMembers(Object.getPrototypeOf(response) as http.ServerResponse))
   initRequestSlots(request)
   initResponseSlots(response)

@@ -13,7 +13,11 @@ export interface HookOptions {
 }
 
 /** The chain of a route that is not from a file, as its onRequest hook; null when the map has nothing for it. */
-export function createChainHook(runtime: Runtime, segments: readonly Segment[], { binder, handlerTimeout }: HookOptions) {
+export function createChainHook(
+  runtime: Runtime,
+  segments: readonly Segment[],
+  { binder, handlerTimeout }: HookOptions
+) {
   const chain = createChain(runtime, binder.chainFor(segments), [])
   if (chain === null) return null
   const deadline = runtime.deadlineOf(handlerTimeout)

@@ -24,5 +24,6 @@ function prepare(middleware: Middleware): Middleware {
 function reportLateNext({ mode }: Runtime, { middleware, prefix, error }: LateNext, response: LinkedResponse): void {
   const log = response[kReply]?.log
   if (error) log?.error({ err: error, middleware, prefix }, 'A middleware failed after it had called next()')
-  else if (!isProduction(mode)) log?.warn({ middleware, prefix }, 'A middleware called next() twice; the second is ignored')
+  else if (!isProduction(mode))
+    log?.warn({ middleware, prefix }, 'A middleware called next() twice; the second is ignored')
 }

@@ -21,7 +21,9 @@ export function createEntry(runtime: Runtime, table: MethodTable<Endpoint>) {
     const go = (): void => parseBody(runtime, endpoint, reply, done)
     if (chain === null) return go()
     if (endpoint.body !== 'early') return passChain(runtime, reply, { chain, deadline, go })
-    awaitBody(request.raw as LinkedRequest, endpoint.bodyLimit, () => passChain(runtime, reply, { chain, deadline, go }))
+    awaitBody(request.raw as LinkedRequest, endpoint.bodyLimit, () =>
+      passChain(runtime, reply, { chain, deadline, go })
+    )
   }
 }
 

@@ -19,6 +19,7 @@ export function createAppEntry(runtime: Runtime, options: EntryOptions) {
   const { compat, stack } = runtime
   return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     link(compat, fastifyRequest, reply)
+    reply.header('x-request-id', fastifyRequest.id)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)

@@ -34,7 +34,11 @@ interface GuardedPrefix {
 export function createNotFoundEntry(app: FastifyInstance, options: NotFoundOptions) {
   const { runtime } = options
   const prefixes = prefixRouter(app, options)
-  return function enterNotFound(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  return function enterNotFound(
+    fastifyRequest: FastifyRequest,
+    reply: FastifyReply,
+    done: HookHandlerDoneFunction
+  ): void {
     if (!runtime.linksAtRoot) link(runtime.compat, fastifyRequest, reply)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url) ?? forbidden(request.url)

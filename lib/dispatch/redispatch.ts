@@ -1,7 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import { copyFromReply } from '../compat/headers.js'
 import { ON_RESPONSE_LISTENER } from '../compat/private-names.js'
-import { isAnswered, kParams, kQuery, kRedispatched, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import {
+  isAnswered,
+  kParams,
+  kQuery,
+  kRedispatched,
+  kReply,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../compat/slots.js'
 import type { Runtime } from './runtime.js'
 
 /**

@@ -37,7 +37,11 @@ export function registerRoute(scope: FastifyInstance, route: ManifestRoute, cont
   const methods = scope.supportedMethods
   const table = endpointTable(route, methods, context)
   const endpoints = Object.values(table)
-  const options: Omit<RouteOptions, 'url'> = { method: [...methods], exposeHeadRoute: false, handler: createHandler(runtime, table) }
+  const options: Omit<RouteOptions, 'url'> = {
+    method: [...methods],
+    exposeHeadRoute: false,
+    handler: createHandler(runtime, table)
+  }
   if (endpoints.some(needsHook)) options.onRequest = createEntry(runtime, table)
   else if (!runtime.linksAtRoot || route.params.length > 0) options.handler = createBareHandler(runtime, table)
   for (const url of route.fastifyPaths) scope.route({ ...options, url, config: { twinroute: route } as object })

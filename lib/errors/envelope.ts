@@ -87,7 +87,7 @@ function messageOf(thrown: unknown, status: number, mode: Mode): string {
   const text = typeof message === 'string' && message !== '' ? message : String(STATUS_CODES[status])
   if (status < 500) return property(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text
   if (!isProduction(mode)) return typeof thrown === 'string' ? thrown : text
-  return status === 500 ? 'An unexpected error occurred' : String(STATUS_CODES[status] ?? 'Server error')
+  return status === 500 ? 'An unexpected error occurred' : (STATUS_CODES[status] ?? 'Server error')
 }
 
 /** Issues of a schema library (zod and others that follow Standard Schema) or of Fastify's own validation. */
@@ -97,7 +97,9 @@ function validationIssues(thrown: unknown): FieldProblem[] | undefined {
   const validation = property(thrown, 'validation')
   if (!Array.isArray(validation)) return undefined
   return validation.map((entry: unknown) => ({
-    field: String(property(entry, 'instancePath') ?? '').replace(/^\//, '').replaceAll('/', '.'),
+    field: String(property(entry, 'instancePath') ?? '')
+      .replace(/^\//, '')
+      .replaceAll('/', '.'),
     message: String(property(entry, 'message') ?? 'is invalid')
   }))
 }

@@ -11,7 +11,8 @@ import { othersOf, routesOf } from './routed-servers.js'
  */
 export function describeRoutes(app: FastifyInstance): RouteReport {
   const registered = routesOf(app)
-  if (registered.length === 0) throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
+  if (registered.length === 0)
+    throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
   const others = othersOf(app)
   const reports = registered.map(({ manifest, binder }) => reportRoutes(manifest, binder, others))
   const [only] = reports

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { resolveMode } from '../contract/mode.js'
+import { modeOn } from '../contract/mode.js'
 import { errorAnswer } from '../errors/envelope.js'
-import { modeOf } from './routed-servers.js'
 
 /**
  * The global error handler, for `createApp({ errorHandler })` and `fastify.setErrorHandler(errorHandler)`. Answers in the
@@ -10,8 +9,7 @@ import { modeOf } from './routed-servers.js'
  * `INTERNAL_SERVER_ERROR`, whose message and stack stay on the server in production. Errors of 500 and above are logged.
  */
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const mode = modeOf(request.server) ?? resolveMode()
-  const { status, body } = errorAnswer(error, request.id, mode)
+  const { status, body } = errorAnswer(error, request.id, modeOn(request.server))
   if (status >= 500) reply.log.error({ err: error }, body.error.message)
   const headers = (error as { headers?: unknown } | null)?.headers
   if (typeof headers === 'object' && headers !== null) reply.headers(headers as Record<string, string>)

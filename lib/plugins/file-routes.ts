@@ -36,7 +36,11 @@ export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify,
 }
 
 /** Builds the manifest and binds the map. */
-export async function loadRoutes(fastify: FastifyInstance, runtime: Runtime, options: FileRoutesOptions): Promise<RegisteredRoutes> {
+export async function loadRoutes(
+  fastify: FastifyInstance,
+  runtime: Runtime,
+  options: FileRoutesOptions
+): Promise<RegisteredRoutes> {
   const { apiDir, baseRoute = '/api', middleware } = options
   const given = middleware === undefined ? {} : { middleware }
   const manifest = await buildManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
@@ -64,7 +68,11 @@ export interface Served {
 }
 
 /** Registers all routes in a scope of their own, in which nothing of Fastify's reads a body. */
-export async function serveRoutes(fastify: FastifyInstance, runtime: Runtime, { routes, defaults }: Served): Promise<void> {
+export async function serveRoutes(
+  fastify: FastifyInstance,
+  runtime: Runtime,
+  { routes, defaults }: Served
+): Promise<void> {
   const context: RouteContext = { runtime, binder: routes.binder, defaults, prefixDepth: depthOf(fastify.prefix) }
   await fastify.register(async (scope) => {
     leaveBodiesAlone(scope)
@@ -73,7 +81,11 @@ export async function serveRoutes(fastify: FastifyInstance, runtime: Runtime, { 
 }
 
 /** On a host, what is unmatched below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
-async function refuseUnmatched(fastify: FastifyInstance, runtime: Runtime, { routes, defaults }: Served): Promise<void> {
+async function refuseUnmatched(
+  fastify: FastifyInstance,
+  runtime: Runtime,
+  { routes, defaults }: Served
+): Promise<void> {
   const { baseRoute } = routes.manifest
   if (baseRoute === '/' || !claimNotFound(fastify, fastify.prefix + baseRoute)) return
   await answerUnmatched(fastify, {

@@ -28,7 +28,11 @@ const servers = new WeakMap<object, RoutedServer>()
 export function runtimeOf(fastify: FastifyInstance, mode: Mode | undefined): Runtime {
   const known = servers.get(fastify.server)
   if (known !== undefined) return known.runtime
-  const runtime = createRuntime({ mode: resolveMode(mode), linksAtRoot: false, route: (req, res) => fastify.routing(req, res) })
+  const runtime = createRuntime({
+    mode: resolveMode(mode),
+    linksAtRoot: false,
+    route: (req, res) => fastify.routing(req, res)
+  })
   adoptServer(fastify.server as Server, runtime.compat)
   return keepRuntime(fastify, runtime)
 }
@@ -53,11 +57,6 @@ export function claimNotFound(fastify: FastifyInstance, prefix: string): boolean
   if (prefixes === undefined || prefixes.has(prefix)) return false
   prefixes.add(prefix)
   return true
-}
-
-/** The mode the server's app was created with; undefined where twinroute is not registered. */
-export function modeOf(fastify: FastifyInstance): Mode | undefined {
-  return servers.get(fastify.server)?.runtime.mode
 }
 
 export function keepOther(fastify: FastifyInstance, route: BoundRoute): void {

@@ -16,7 +16,10 @@ export interface Unmatched extends NotFoundOptions {
 }
 
 /** Requests below a base route that no route matches: the chain of their prefix first, then the answer. */
-export async function answerUnmatched(fastify: FastifyInstance, { base, answer, ...options }: Unmatched): Promise<void> {
+export async function answerUnmatched(
+  fastify: FastifyInstance,
+  { base, answer, ...options }: Unmatched
+): Promise<void> {
   const enter = createNotFoundEntry(fastify, options)
   await fastify.register(
     async (scope) => {

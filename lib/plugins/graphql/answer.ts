@@ -19,15 +19,24 @@ export function sendResult(reply: FastifyReply, status: number, result: object):
  * for, or 500.
  */
 export function sendFailure(reply: FastifyReply, thrown: unknown, format: ErrorFormat): FastifyReply {
-  if (thrown instanceof RequestError) {
-    const status = thrown.status ?? refusalStatus(mediaTypeFor(reply.request))
-    return sendResult(reply, status, { errors: thrown.errors.map((error) => formatRequestError(error, format)) })
+  const refusal = refusalIn(thrown)
+  if (refusal !== undefined) {
+    const status = refusal.status ?? refusalStatus(mediaTypeFor(reply.request))
+    return sendResult(reply, status, { errors: refusal.errors.map((error) => formatRequestError(error, format)) })
   }
-  if (thrown instanceof GraphQLError) return sendFailure(reply, new RequestError([thrown]), format)
   const { status, body } = errorAnswer(thrown, reply.request.id, format.mode)
   if (status >= 500) reply.log.error({ err: thrown }, 'GraphQL request failed')
   const { message, code } = body.error
   return sendResult(reply, status, { errors: [{ message, extensions: { code } }] })
+}
+
+/** The engine refuses variables by throwing an error that holds the real ones. */
+function refusalIn(thrown: unknown): RequestError | undefined {
+  if (thrown instanceof RequestError) return thrown
+  if (thrown instanceof GraphQLError) return new RequestError([thrown])
+  const { errors } = (thrown ?? {}) as { errors?: unknown }
+  if (!Array.isArray(errors) || errors.length === 0) return undefined
+  return errors.every((error) => error instanceof GraphQLError) ? new RequestError(errors) : undefined
 }
 
 function refusalStatus(mediaType: MediaType): number {

@@ -1,16 +1,21 @@
 /**
- * Arguments as text: equal texts for equal arguments, undefined where that cannot be told. The engine lists arguments and
- * input fields in the order of the schema, so order needs no care; values of custom scalars may be anything.
+ * Arguments as text: equal texts for equal arguments in whatever order the engine lists them, undefined where equality
+ * cannot be told, as with objects of custom scalars.
  */
 export function argumentsKey(args: object): string | undefined {
   let exact = true
   const text = JSON.stringify(args, function (this: Record<string, unknown>, name, value: unknown) {
     // `this` has the value as it was before a toJSON of its own changed it
-    if (isExact(this[name])) return value
-    exact = false
-    return undefined
+    const before = this[name]
+    if (!isExact(before)) exact = false
+    return exact ? inOrder(value) : undefined
   })
   return exact ? text : undefined
+}
+
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function isExact(value: unknown): boolean {

@@ -9,6 +9,7 @@ import {
   validate
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { isCompilable } from './compilable.js'
 import { compactLocations } from './compact-locations.js'
 import type { CostRule } from './complexity.js'
 import type { Cost } from './cost-plan.js'
@@ -22,8 +23,12 @@ export interface PreparedOperation {
   /** Holds this operation alone. One object for each text and operation name: the engine's caches go by it. */
   document: DocumentNode
   operation: OperationDefinitionNode
+  /** How many nodes the document has, by which its weight is told. */
+  nodes: number
   schema: GraphQLSchema
   cost: Cost
+  /** The compiler may have it. False when there is no compiler. */
+  compilable: boolean
 }
 
 export interface DocumentRules {
@@ -33,13 +38,15 @@ export interface DocumentRules {
   introspection: boolean
   /** Validation errors name no similar fields, which would tell the schema piece by piece. */
   hideSuggestions: boolean
+  /** Whether documents are compiled. */
+  jit: boolean
 }
 
-/** Heap that one character of a document takes at most, in our cache and the engine's. */
-const HEAP_PER_CHARACTER = 64
+/** Heap that a node of a document takes, in our cache and the engine's together. */
+const BYTES_PER_NODE = 600
 
-/** Most heap that prepared documents may take. */
-const MAX_HEAP = 64 * 1_048_576
+/** Most heap that prepared documents may take, as far as it can be told. */
+const MAX_BYTES = 64 * 1_048_576
 
 /**
  * Turns texts into operations that may run, and keeps those that may. What is refused is not kept: it would push out
@@ -52,7 +59,7 @@ export class Documents {
 
   constructor(rules: DocumentRules) {
     this.#rules = rules
-    this.#prepared = new LRUCache({ max: rules.limits.documents, maxSize: MAX_HEAP / HEAP_PER_CHARACTER })
+    this.#prepared = new LRUCache({ max: rules.limits.documents, maxSize: MAX_BYTES })
   }
 
   /** @throws RequestError for a text or an operation that may not run */
@@ -65,7 +72,7 @@ export class Documents {
     const known = this.#prepared.get(key)
     if (known !== undefined) return known
     const prepared = this.#compile(text, operationName, schema)
-    this.#prepared.set(key, prepared, { size: key.length })
+    this.#prepared.set(key, prepared, { size: key.length + prepared.nodes * BYTES_PER_NODE })
     return prepared
   }
 
@@ -75,14 +82,14 @@ export class Documents {
   }
 
   #compile(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
-    const { limits, cost: rule } = this.#rules
+    const { limits, cost: rule, jit } = this.#rules
     const whole = parseText(text, limits)
     this.#validate(whole, schema)
     const picked = pickOperation(whole, operationName)
     checkShape(picked, limits)
     const cost = rule === undefined ? 0 : costOfOperation(picked, rule, schema)
-    compactLocations(picked.document)
-    return { ...picked, cost, schema }
+    const nodes = compactLocations(picked.document)
+    return { ...picked, nodes, cost, schema, compilable: jit && isCompilable(picked.document, schema) }
   }
 
   #validate(document: DocumentNode, schema: GraphQLSchema): void {

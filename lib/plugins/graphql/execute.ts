@@ -4,6 +4,7 @@ import type { GraphqlContext } from '../../contract/graphql.js'
 import { sendFailure, sendResult } from './answer.js'
 import { checkCost, type CostRule } from './complexity.js'
 import type { Documents } from './documents.js'
+import { mayCompile } from './engine.js'
 import { type ErrorFormat, formatResolverError, isDeliberate } from './format-error.js'
 import { readParameters } from './parameters.js'
 import { RequestError } from './request-error.js'
@@ -39,6 +40,7 @@ async function execute(endpoint: Endpoint, request: FastifyRequest, reply: Fasti
   const prepared = endpoint.documents.prepare(query, operationName, request.server.graphql.schema)
   if (endpoint.cost !== undefined) checkCost(prepared, endpoint.cost, variables)
   const context = await endpoint.createContext(request, reply)
+  if (prepared.compilable) mayCompile(context)
   // without variables the engine need not check any
   const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
   const result = await reply.graphql(prepared.document, context, used)

@@ -25,19 +25,20 @@ export function formatResolverError(error: GraphQLError, { mode, mask }: ErrorFo
   }
   const extensions = { ...restExtensions(error.originalError), ...error.extensions }
   const stack = error.originalError?.stack
-  if (!isProduction(mode) && stack !== undefined) extensions['stacktrace'] = stack.split('\n')
+  if (!isProduction(mode) && typeof stack === 'string') extensions['stacktrace'] = stack.split('\n')
   return assemble(error, error.message, extensions)
 }
 
 /** Thrown with the client in mind: a GraphQLError, an error with `extensions`, or one that REST would not hide. */
 export function isDeliberate({ originalError }: GraphQLError): boolean {
-  if (originalError === undefined) return false
+  // compiled documents keep what was thrown as it was, also when it is no Error
+  if (!(originalError instanceof Error)) return false
   const spoken = originalError instanceof GraphQLError || 'extensions' in originalError
   return spoken || restExtensions(originalError) !== undefined
 }
 
 function restExtensions(error: Error | undefined): GraphQLErrorExtensions | undefined {
-  if (error === undefined || error instanceof GraphQLError) return undefined
+  if (!(error instanceof Error) || error instanceof GraphQLError) return undefined
   const { status, body } = errorAnswer(error, undefined, 'production')
   if (status >= 500 && !(error instanceof ApiError)) return undefined
   const { code, details } = body.error
