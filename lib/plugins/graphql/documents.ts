@@ -43,7 +43,7 @@ export interface DocumentRules {
 }
 
 /** Heap that a node of a document takes, in our cache and the engine's together. */
-const BYTES_PER_NODE = 600
+const BYTES_PER_NODE = 300
 
 /** Most heap that prepared documents may take, as far as it can be told. */
 const MAX_BYTES = 64 * 1_048_576
