@@ -80,8 +80,8 @@ async function transformAll(files: readonly string[]): Promise<LoadedModule[]> {
 }
 
 /**
- * Where compiled sources are kept: in the application's own node_modules, if it has one. Never in the system's temporary
- * directory, as is jiti's default: any user of the machine could put code there.
+ * Where compiled sources are kept: in the application's own node_modules, if it has one. Never in the system's
+ * temporary directory, as is jiti's default: any user of the machine could put code there.
  */
 function cacheDirectory(file: string): string | false {
   const parent = dirname(file)

@@ -162,7 +162,7 @@ function warnOfTypeScript(paths: readonly string[], mode: Mode): BootWarning[] {
   const [first] = files
   if (!isProduction(mode) || first === undefined) return []
   const count = files.length === 1 ? '1 TypeScript file was' : `${files.length} TypeScript files were`
-  const message = `${count} loaded in production (${displayPath(first)} first): compile them, and let apiDir lead to the result`
+  const message = `${count} loaded in production, ${displayPath(first)} first: compile them, and let apiDir lead there`
   return [{ code: 'ROUTE_TYPESCRIPT_IN_PRODUCTION', message, files }]
 }
 

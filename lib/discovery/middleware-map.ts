@@ -76,7 +76,8 @@ function checkKey(key: string, prefixes: Map<string, string>): Omit<BootProblem,
   const other = prefixes.get(prefix)
   prefixes.set(prefix, key)
   if (other === undefined) return []
-  const message = `The keys ${JSON.stringify(other)} and ${JSON.stringify(key)} of the middleware map mean the same prefix`
+  const keys = `${JSON.stringify(other)} and ${JSON.stringify(key)}`
+  const message = `The keys ${keys} of the middleware map mean the same prefix`
   return [{ code: 'MIDDLEWARE_KEY_TWICE', message, fix: 'Put both lists under one key, in the order they should run' }]
 }
 

@@ -16,7 +16,7 @@ const REST = /^\[\.\.\.([^[\]]*)\]$/
 const PART = /\[([^[\]]*)\]|([^[\]]+)/y
 
 /**
- * Parses a folder name (or one segment of a prefix): `users`, `[id]`, `[id].json`, `[...rest]`, `[[...rest]]`, `(group)`.
+ * Parses a folder name or a segment of a prefix: `users`, `[id]`, `[id].json`, `[...rest]`, `[[...rest]]`, `(group)`.
  * Unicode is normalised to NFC, so that a folder made on macOS serves the address people type.
  */
 export function parseName(raw: string): ParsedName {

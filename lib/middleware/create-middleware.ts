@@ -7,8 +7,8 @@ import { describeType } from '../errors/describe-type.js'
  * Checks and freezes a map of path prefix to middleware; exported as `middleware` from the middleware file.
  *
  * A key is a path prefix: `/api/admin` and `/api/admin/` both cover `/api/admin` and everything below it, never
- * `/api/administrator`. It may hold `[name]`. The middleware of all prefixes that cover a route run, the shortest prefix
- * first; an empty array makes its prefix public: what broader prefixes ask for does not run below it.
+ * `/api/administrator`. It may hold `[name]`. The middleware of all prefixes that cover a route runs, the shortest
+ * prefix first; an empty array makes its prefix public: what broader prefixes ask for does not run below it.
  *
  * @throws BootError naming every key that is not a prefix and every value that is not a list of middleware
  * @throws TypeError when `map` is not an object

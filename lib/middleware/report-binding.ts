@@ -51,7 +51,7 @@ function warnOfKey(prefix: BoundPrefix, { routes, options }: ReportInput): BootW
     ({ segments }) => coverSegments(prefix.segments, segments, { caseSensitive: false })?.length === 0
   )
   if (otherCase !== undefined) {
-    const message = `The key ${key} of the middleware map differs from ${otherCase.pattern} only by case: it does not cover it`
+    const message = `The key ${key} of the middleware map covers nothing: ${otherCase.pattern} differs from it by case`
     return [warning('MIDDLEWARE_KEY_CASE', message, otherCase.file)]
   }
   // Where a parameter may stand in for the key, the warning about that says more.
@@ -64,7 +64,7 @@ function warnOfSiblings({ prefixes, routes, options }: ReportInput): BootWarning
     const conditional = bindChain(prefixes, segments, options).steps.filter((step) => step.when !== undefined)
     if (conditional.length === 0) return []
     const keys = conditional.map((step) => step.prefix).join(', ')
-    const message = `${pattern} can stand in for ${keys}: the middleware of that prefix runs there when the value equals it`
+    const message = `${pattern} can stand in for ${keys}: the middleware of the prefix runs where the value equals it`
     return [warning('MIDDLEWARE_PARAM_SIBLING', message, file)]
   })
 }
