@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
 import { requestStreamLayer, responseMembers } from './layers.js'
-import { requestMembers, type Escape } from './request.js'
+import { requestMembers, type MemberOptions } from './request.js'
 import { initRequestSlots, initResponseSlots } from './slots.js'
 
 /** Express's application object, with the parts its types leave out. */
@@ -17,6 +17,8 @@ export interface Compat {
   readonly expressApp: ExpressApp
   readonly IncomingMessage: typeof http.IncomingMessage
   readonly ServerResponse: typeof http.ServerResponse
+  /** Our members below `app.request`. */
+  readonly requestLayer: object
   /** The largest body limit of any route: what the tap keeps at most. */
   tapLimit: number
 }
@@ -26,14 +28,14 @@ export interface Compat {
  * members, our stream methods, Express's own request prototype, IncomingMessage. Ours stand below `app.request`, since
  * mounted Express apps swap the prototype for their own `request`, which inherits from it.
  */
-export function createCompat(escape: Escape): Compat {
+export function createCompat(options: MemberOptions): Compat {
   const expressApp = express() as ExpressApp
   expressApp.disable('x-powered-by')
-  const requestLayer = Object.create(requestStreamLayer, requestMembers(escape)) as object
+  const requestLayer = Object.create(requestStreamLayer, requestMembers(options)) as object
   const responseLayer = Object.create(express.response, responseMembers(http.ServerResponse.prototype)) as object
   Object.setPrototypeOf(expressApp.request, requestLayer)
   Object.setPrototypeOf(expressApp.response, responseLayer)
-  return { expressApp, ...createClasses(expressApp), tapLimit: 0 }
+  return { expressApp, requestLayer, ...createClasses(expressApp), tapLimit: 0 }
 }
 
 // node passes the server's options as a second argument, which its types leave out

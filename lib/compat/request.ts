@@ -21,27 +21,35 @@ type Descriptors = Record<string, PropertyDescriptor>
 /** What `request.next` calls outside of a router: Express's `sendFile` and middleware hand their errors to it. */
 export type Escape = (reply: FastifyReply, error: unknown) => void
 
+export interface MemberOptions {
+  escape: Escape
+  /** Whose trust-proxy setting holds: the Express side's, which createApp sets, or that of a host's Fastify. */
+  proxyTrust: 'express' | 'fastify'
+}
+
 /** The layer between `app.request` and Express's own request prototype. */
-export function requestMembers(escape: Escape): Descriptors {
-  return { ...assignableGetters(), ...parsedMembers(), ...routingMembers(escape), ...lifeMembers() }
+export function requestMembers({ escape, proxyTrust }: MemberOptions): Descriptors {
+  const own = { ...parsedMembers(), ...routingMembers(escape), ...assignable(lifeMembers()) }
+  const inherited = assignable(Object.getOwnPropertyDescriptors(express.request) as Descriptors)
+  return { ...inherited, ...own, ...(proxyTrust === 'fastify' ? assignable(clientMembers()) : {}) }
 }
 
 /**
  * Express's getters have no setters, but middleware assigns some of them (`query` by sanitizers, `hostname` by other
  * Express adapters) and would throw on every request. An assigned value stays on its request.
  */
-function assignableGetters(): Descriptors {
-  const assignable: Descriptors = {}
-  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(express.request))) {
+function assignable(getters: Descriptors): Descriptors {
+  const result: Descriptors = {}
+  for (const [name, descriptor] of Object.entries(getters)) {
     if (descriptor.get === undefined || descriptor.set !== undefined) continue
-    assignable[name] = {
+    result[name] = {
       ...descriptor,
       set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true })
       }
     }
   }
-  return assignable
+  return result
 }
 
 /** Read from the head of the request on first use. */
@@ -94,6 +102,56 @@ function routingMembers(escape: Escape): Descriptors {
     }
   })
   return { ...routing, baseUrl: { value: '', writable: true, configurable: true, enumerable: true } }
+}
+
+const PLUGIN_MEMBERS = ['session', 'user'] as const
+
+/**
+ * What Fastify plugins keep on Fastify's request (`session` of @fastify/session, `user` of @fastify/jwt) can be read from
+ * ours, unless middleware sets its own. Only names that are decorated there: an accessor without need would show in
+ * `'session' in request`.
+ */
+export function showPluginMembers(layer: object, isDecorated: (name: string) => boolean): void {
+  for (const name of PLUGIN_MEMBERS) {
+    if (!isDecorated(name)) continue
+    showMember(layer, name, (request) => pluginValue(request, name))
+    if (name === 'session') showMember(layer, 'sessionID', (request) => sessionIdOf(pluginValue(request, name)))
+  }
+}
+
+function showMember(layer: object, name: string, read: (request: LinkedRequest) => unknown): void {
+  function get(this: LinkedRequest): unknown {
+    return read(this)
+  }
+  Object.defineProperties(layer, assignable({ [name]: { get, configurable: true, enumerable: true } }))
+}
+
+function pluginValue(request: LinkedRequest, name: string): unknown {
+  const reply = replyOf(request)
+  return reply === undefined ? undefined : (Reflect.get(reply.request, name) ?? undefined)
+}
+
+function sessionIdOf(session: unknown): unknown {
+  return (session as { sessionId?: unknown } | undefined)?.sessionId
+}
+
+/** On a host the client's address, protocol and host are what its Fastify believes. */
+function clientMembers(): Descriptors {
+  return members({
+    get ip(): string | undefined {
+      return replyOf(this)?.request.ip
+    },
+    get ips(): string[] {
+      // Fastify's list begins with the socket's address, Express's ends with the nearest proxy's
+      return (replyOf(this)?.request.ips ?? []).slice(1).toReversed()
+    },
+    get protocol(): string | undefined {
+      return replyOf(this)?.request.protocol
+    },
+    get host(): string | undefined {
+      return replyOf(this)?.request.host
+    }
+  })
 }
 
 function lifeMembers(): Descriptors {

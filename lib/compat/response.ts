@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { format as formatContentType, parse as parseContentType } from 'content-type'
 import express from 'express'
 import type { FastifyReply } from 'fastify'

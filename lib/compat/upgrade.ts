@@ -75,10 +75,11 @@ function chainOf(top: object): object[] {
 /** HTTP/2 names the host in `:authority`. */
 function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
   if (request.httpVersionMajor !== 2) return {}
-  function get(this: LinkedRequest, name: string): unknown {
-    const value: unknown = express.request.get.call(this, name)
-    return value ?? (name.toLowerCase() === 'host' ? this.headers[':authority'] : undefined)
-  }
-  const descriptor = { value: get, writable: true, configurable: true, enumerable: true }
+  const descriptor = { value: getHttp2Header, writable: true, configurable: true, enumerable: true }
   return { get: descriptor, header: descriptor }
+}
+
+function getHttp2Header(this: LinkedRequest, name: string): unknown {
+  const value: unknown = express.request.get.call(this, name)
+  return value ?? (name.toLowerCase() === 'host' ? this.headers[':authority'] : undefined)
 }

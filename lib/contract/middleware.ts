@@ -2,7 +2,7 @@ import type { NextFunction as ExpressNextFunction } from 'express'
 import type { Request } from './request.js'
 import type { Response } from './response.js'
 
-/** Continues with the next middleware; with an argument (but Express's `'route'` and `'router'`) hands an error over. */
+/** Continues with the next middleware; an argument other than `'route'` and `'router'` (as in Express) is an error. */
 export type NextFunction = ExpressNextFunction
 
 /** Express middleware: calls `next()` to continue, or answers. A rejected promise counts as `next(error)`. */

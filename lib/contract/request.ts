@@ -51,7 +51,7 @@ export interface RequestMembers {
   /** The version of the interface the client asked for; set by `apiVersion`. */
   apiVersion?: string
   /** Fastify's `request.id`: unique per request, never read from the wire unless `requestIdHeader` is set. */
-  readonly requestId: string
+  requestId: string
   /** Aborted when the client leaves or the handler timeout passes. Created on first use. */
   readonly signal: AbortSignal
   /** The multipart (or urlencoded) body as a web `FormData`; files are `File` objects with a `path`. */

@@ -22,7 +22,7 @@ export function allowedMethods(module: RouteModule): string {
   const methods = new Set(Object.keys(module.handlers))
   if (methods.has('GET')) methods.add('HEAD')
   methods.add('OPTIONS')
-  return [...methods].sort().join(', ')
+  return [...methods].toSorted().join(', ')
 }
 
 /** 405 with `Allow` (RFC 9110, section 15.5.6): the path is right, so that no weaker route is tried. */

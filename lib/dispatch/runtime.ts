@@ -31,7 +31,10 @@ export interface RuntimeOptions {
 }
 
 export function createRuntime({ mode, linksAtRoot, route }: RuntimeOptions): Runtime {
-  const compat = createCompat((reply, error) => runtime.fail(reply, error ?? routeNotFound()))
+  const compat = createCompat({
+    escape: (reply, error) => runtime.fail(reply, error ?? routeNotFound()),
+    proxyTrust: linksAtRoot ? 'express' : 'fastify'
+  })
   compat.expressApp.set('env', mode)
   const stack = new ExpressStack(compat.expressApp)
   const deadlines = new Map<number, Deadline>()

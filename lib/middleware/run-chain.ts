@@ -10,8 +10,8 @@ type Done = (error?: unknown) => void
 
 /**
  * Runs a chain. `done` is called at most once: without an argument when every middleware has passed, with an error
- * (never a falsy one) when one failed; not at all when a middleware has answered. By then `request.url` is whole again and
- * `baseUrl` is empty. A url that a middleware changed stays changed.
+ * (never a falsy one) when one failed; not at all when a middleware has answered. By then `request.url` is whole again
+ * and `baseUrl` is empty. A url that a middleware changed stays changed.
  */
 export type ChainRunner = (request: Request, response: Response, done: Done) => void
 

@@ -5,6 +5,7 @@ import { resolveMode, type Mode } from '../contract/mode.js'
 import type { Binder } from '../middleware/bind.js'
 import type { BoundRoute } from '../middleware/report-binding.js'
 import { adoptServer } from '../compat/attach.js'
+import { showPluginMembers } from '../compat/request.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 
 /** File routes of one registration. */
@@ -38,8 +39,21 @@ export function runtimeOf(fastify: FastifyInstance, mode: Mode | undefined): Run
 }
 
 export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime {
+  fastify.addHook('onReady', async () => {
+    showPluginMembers(runtime.compat.requestLayer, (name) => isDecorated(fastify, name))
+  })
   servers.set(fastify.server, { runtime, routes: [], others: [], notFoundPrefixes: new Set() })
   return runtime
+}
+
+/** A scope does not see what is decorated on the instances around it after its own registration. */
+function isDecorated(fastify: FastifyInstance, name: string): boolean {
+  const around: unknown = Object.getPrototypeOf(fastify)
+  return fastify.hasRequestDecorator(name) || (isInstance(around) && isDecorated(around, name))
+}
+
+function isInstance(value: unknown): value is FastifyInstance {
+  return typeof value === 'object' && value !== null && 'hasRequestDecorator' in value
 }
 
 export function keepRoutes(fastify: FastifyInstance, routes: RegisteredRoutes): void {

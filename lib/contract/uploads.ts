@@ -1,0 +1,66 @@
+/** Limits of the forms that `request.formData()` reads. Whole numbers; what exceeds one is answered with 413. */
+export interface UploadLimits {
+  /** Parts of a form, files and fields together. Default 100. */
+  parts?: number
+  /** Files of a form. Default 10. */
+  files?: number
+  /** Bytes of one file. Default 10 MiB. */
+  fileSize?: number
+  /** Text fields of a form. Default 100. */
+  fields?: number
+  /** Bytes of all text fields of a form together, names included: they are held in memory. Default 1 MiB. */
+  fieldSize?: number
+  /** Bytes that are read of the header of one part; the rest of a longer one is passed over. Default 16 KiB. */
+  headerSize?: number
+  /** Bytes of the whole body. Default: what the other limits add up to. */
+  totalSize?: number
+}
+
+export interface UploadOptions extends UploadLimits {
+  /** Where the directories of temporary files are made: a path or a file URL. Default: the system's temporary directory. */
+  directory?: string | URL
+}
+
+const MEBIBYTE = 1024 * 1024
+
+const DEFAULT_LIMITS = {
+  parts: 100,
+  files: 10,
+  fileSize: 10 * MEBIBYTE,
+  fields: 100,
+  fieldSize: MEBIBYTE,
+  headerSize: 16 * 1024
+}
+
+/** Limits with nothing left open. */
+export interface UploadSettings extends Required<UploadLimits> {
+  /** undefined for the system's temporary directory, which is looked up when it is needed. */
+  directory: string | URL | undefined
+}
+
+/** What holds for a route: its own limits over those of its app over the defaults. */
+export function resolveUploads(app: UploadOptions = {}, own: UploadLimits = {}): UploadSettings {
+  const limits = { ...DEFAULT_LIMITS, ...withoutGaps(app), ...withoutGaps(own) }
+  const { parts, files, fileSize, fieldSize, headerSize } = limits
+  const totalSize = own.totalSize ?? app.totalSize ?? files * fileSize + fieldSize + parts * headerSize
+  return { ...limits, totalSize, directory: app.directory }
+}
+
+function withoutGaps(options: UploadOptions): UploadOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+export const UPLOAD_LIMIT_NAMES: readonly string[] = [...Object.keys(DEFAULT_LIMITS), 'totalSize']
+
+/** Whether a value is an object of known limits, each a whole number. */
+export function areUploadLimits(value: unknown): value is UploadLimits {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.entries(value).every(([name, limit]) => UPLOAD_LIMIT_NAMES.includes(name) && isLimit(limit))
+}
+
+function isLimit(value: unknown): boolean {
+  return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0)
+}
+
+/** Where a Fastify instance and the config of its file routes keep what holds for their uploads. */
+export const kUploads: unique symbol = Symbol('twinroute.uploads')
