@@ -87,6 +87,7 @@ for (const setting of SETTINGS) {
     await t.test('comments and categories', (t) => comments(t, setting, example))
     await t.test('other routes', (t) => others(t, setting, example))
     await t.test('errors of the framework', (t) => frameworkErrors(t, setting, example))
+    await t.test('GraphQL', (t) => graphql(t, setting, example))
   })
 }
 
@@ -498,4 +499,96 @@ async function frameworkErrors(t: Test, setting: Setting, { call }: Example) {
   const headers = (await call('GET', '/api/health')).headers
   t.notOk(headers.has('x-powered-by'))
   t.equal(headers.get('x-content-type-options'), 'nosniff')
+}
+
+interface Query {
+  token?: string | undefined
+  headers?: Record<string, string>
+}
+
+async function graphql(t: Test, { mode }: Setting, { call, services }: Example) {
+  const production = mode === 'production'
+  const ask = async (query: string, more: Query = {}) => {
+    const { status, body } = await call('POST', '/graphql', { body: { query }, ...more })
+    t.equal(status, 200, query)
+    return body
+  }
+  const fails = async (query: string, message: string | RegExp, more: Query = {}) => {
+    const { errors } = await ask(query, more)
+    t.match(errors, [{ message }], query)
+    t.equal('stacktrace' in (errors[0].extensions ?? {}), !production && !/^UN/.test(errors[0].message), 'stack')
+  }
+  const token = services.tokens.generateAccessToken({ userId: '1', role: 'user' })
+  const admin = services.tokens.generateAccessToken({ userId: 'x', role: 'admin' })
+
+  t.strictSame(await ask('{ users { id } posts { id } }'), { data: { users: [], posts: [] } })
+  const { data } = await ask(
+    'mutation { createUser(name: "Ann", email: "ann@x.test") { id name email role createdAt } }'
+  )
+  t.match(data.createUser, { id: '1', name: 'Ann', email: 'ann@x.test', role: 'user', createdAt: ISO })
+  const many = Array.from({ length: 10 }, () => ask('mutation { createUser(name: "B", email: "b@x.test") { id } }'))
+  const ids = (await Promise.all(many)).map((answer) => Number(answer.data.createUser.id))
+  t.strictSame(
+    ids.toSorted((a, b) => a - b),
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    'ids are counted, one at a time'
+  )
+  t.equal((await ask('{ users { id } }')).data.users.length, 11, 'the kept list is outdated by createUser')
+  t.match(await ask('{ user(id: "1") { name } }'), { data: { user: { name: 'Ann' } } })
+  await fails('{ user(id: "99") { id } }', 'User with ID 99 not found')
+
+  const created = await ask(
+    'mutation { createPost(title: "One", authorId: "1") { id title content published authorId createdAt author { name } } }',
+    { token }
+  )
+  t.match(created.data.createPost, { id: '1', title: 'One', content: '', published: true, authorId: '1' })
+  t.match(created.data.createPost, { createdAt: ISO, author: { name: 'Ann' } })
+  await fails('mutation { createPost(title: "x", authorId: "99") { id } }', 'User with ID 99 not found', {
+    token: admin
+  })
+  const post = 'mutation { createPost(title: "Two", authorId: "2") { id } }'
+  if (production) {
+    await fails(post, 'UNAUTHENTICATED')
+    await fails(post, 'UNAUTHENTICATED', { token: 'abc' })
+    await fails(post, 'UNAUTHENTICATED', { headers: { authorization: `Basic ${token}` } })
+    await fails(post, 'UNAUTHORIZED', { token })
+  }
+  t.match(await ask(post, { token: admin }), { data: { createPost: { id: '2' } } })
+  for (const [change, title, content] of [
+    ['title: "New"', 'New', ''],
+    ['title: "", content: "Text"', 'New', 'Text'],
+    ['title: null', 'New', 'Text'],
+    ['content: ""', 'New', ''],
+    ['content: null', 'New', null]
+  ] as const) {
+    const { data } = await ask(`mutation { updatePost(id: "1", ${change}) { title content } }`)
+    t.strictSame(data.updatePost, { title, content }, change)
+  }
+  await fails('mutation { updatePost(id: "99", title: "x") { id } }', 'Post with ID 99 not found')
+  await fails('{ post(id: "99") { id } }', 'Post with ID 99 not found')
+  t.match(await ask('{ posts { id author { id } } }'), {
+    data: {
+      posts: [
+        { id: '1', author: { id: '1' } },
+        { id: '2', author: { id: '2' } }
+      ]
+    }
+  })
+
+  const page = await call('GET', '/graphql')
+  if (production) t.strictSame([page.status, page.body], [404, { error: 'Not found' }])
+  else t.match(page.headers.get('content-type'), 'text/html')
+  const options = await call('OPTIONS', '/graphql')
+  t.strictSame(
+    [
+      options.status,
+      ...['origin', 'methods', 'headers'].map((name) => options.headers.get(`access-control-allow-${name}`))
+    ],
+    [204, '*', 'POST, GET, OPTIONS', 'Content-Type, Authorization']
+  )
+  const health = await call('GET', '/graphql/health')
+  t.strictSame(Object.keys(health.body).toSorted(), ['service', 'status', 'timestamp'])
+  t.match(health, { status: 200, body: { status: 'healthy', service: 'graphql', timestamp: ISO } })
+  const introspection = await call('POST', '/graphql', { body: { query: '{ __schema { queryType { name } } }' } })
+  t.equal(introspection.body.data?.__schema?.queryType.name, production ? undefined : 'Query')
 }

@@ -1,6 +1,8 @@
 import { createApp, errorHandler } from 'twinroute'
+import { graphqlRoutes } from 'twinroute/graphql'
 import type { Config } from './config.js'
 import { cspNonce, securityHeaders } from './content-security.js'
+import { graphqlEndpoint } from './graphql/endpoint.js'
 import type { SendMail } from './mail/mail.js'
 import { createServices, provide, startServices, stopServices } from './services.js'
 import { sessionGroup } from './sessions/session-group.js'
@@ -23,8 +25,9 @@ export async function createExample(config: Config, { sendMail }: { sendMail?: S
   })
   const services = createServices(config, { log: app.log, sendMail })
   app.decorate('services', services)
-  app.use(provide(services), cspNonce, securityHeaders)
+  app.use(provide(services), cspNonce, securityHeaders(mode))
   await app.register(sessionGroup, { config, redis: services.redis })
+  await app.register(graphqlRoutes, graphqlEndpoint(config, services))
   app.addHook('onReady', () => startServices(services))
   app.addHook('onClose', () => stopServices(services))
   return app

@@ -85,7 +85,8 @@ function productionProblems(found: Variables): string[] {
   if (found.NODE_ENV !== 'production') return []
   const missing = (['JWT_SECRET', 'REFRESH_TOKEN_SECRET'] as const).filter((name) => found[name] === undefined)
   const problems = missing.map((name) => `${name} is required in production`)
-  if (found.GRAPHQL_FORM === 'basic') problems.push('GRAPHQL_FORM must not be basic in production: that form checks no tokens')
+  if (found.GRAPHQL_FORM === 'basic')
+    problems.push('GRAPHQL_FORM must not be basic in production: that form checks no tokens')
   return problems
 }
 

@@ -11,12 +11,16 @@ export const cspNonce: Middleware = (request, _response, next) => {
 }
 
 /** Security headers on every answer. Scripts run when they carry the nonce; runs after {@link cspNonce}. */
-export const securityHeaders = helmet({
-  contentSecurityPolicy: {
-    directives: {
-      scriptSrc: ["'self'", (request) => `'nonce-${(request as { cspNonce?: string }).cspNonce}'`],
-      // The query tool at /graphql styles itself.
-      styleSrc: ["'self'", "'unsafe-inline'"]
+export function securityHeaders(mode: string): Middleware {
+  return helmet({
+    contentSecurityPolicy: {
+      directives: {
+        scriptSrc: ["'self'", (request) => `'nonce-${(request as { cspNonce?: string }).cspNonce}'`],
+        // The query tool at /graphql styles itself.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        // Production stands behind https; http://localhost has none to go to.
+        upgradeInsecureRequests: mode === 'production' ? [] : null
+      }
     }
-  }
-})
+  })
+}
