@@ -3,6 +3,7 @@ import { GraphiQL } from 'graphiql'
 import { createElement } from 'react'
 import { createRoot } from 'react-dom/client'
 import 'graphiql/graphiql.css'
+import './playground.css'
 
 // Parts of GraphiQL insert style elements; under a content security policy they need the nonce of this script.
 globalThis.__webpack_nonce__ = document.currentScript?.nonce
@@ -15,6 +16,25 @@ async function send(parameters, { headers } = {}) {
     body: JSON.stringify(parameters)
   })
   return response.json()
+}
+
+/** The browser's storage, but for headers: a stored token would outlive the visit, and GraphiQL's history holds them. */
+const storage = {
+  get length() {
+    return globalThis.localStorage.length
+  },
+  getItem: (key) => globalThis.localStorage.getItem(key),
+  setItem: (key, value) => globalThis.localStorage.setItem(key, withoutHeaders(value)),
+  removeItem: (key) => globalThis.localStorage.removeItem(key),
+  clear: () => globalThis.localStorage.clear()
+}
+
+function withoutHeaders(value) {
+  try {
+    return JSON.stringify(JSON.parse(value, (key, member) => (key === 'headers' ? undefined : member)))
+  } catch {
+    return value // a query is stored as it is
+  }
 }
 
 const FIRST_QUERY = `# Ctrl+Enter runs the query, Ctrl+Space completes it.
@@ -31,7 +51,7 @@ createRoot(document.querySelector('#playground')).render(
     defaultQuery: FIRST_QUERY,
     defaultEditorToolsVisibility: 'headers',
     isHeadersEditorEnabled: true,
-    // a stored token would outlive the visit
-    shouldPersistHeaders: false
+    shouldPersistHeaders: false,
+    storage
   })
 )

@@ -1,12 +1,16 @@
 import type { FastifyReply } from 'fastify'
+import { kUnguarded } from '../../contract/middleware.js'
 
 const ALLOW_ORIGIN = 'access-control-allow-origin'
 const ALLOW_CREDENTIALS = 'access-control-allow-credentials'
 const ALLOW_HEADERS = 'access-control-allow-headers'
 const HEADERS = ['Content-Type', 'Authorization']
 
-/** For the routes' config: CORS adds its headers to a preflight and leaves the answer to {@link answerPreflight}. */
-export const PREFLIGHT_CONFIG = { cors: { preflightContinue: true, strictPreflight: false } }
+/**
+ * Config of the route for OPTIONS: no guard stands before it, and CORS adds its headers to a preflight but leaves the
+ * answer to {@link answerPreflight}.
+ */
+export const PREFLIGHT_CONFIG = { [kUnguarded]: true, cors: { preflightContinue: true, strictPreflight: false } }
 
 /** Any origin may read the answer, without credentials, unless CORS has granted this very origin. */
 export function allowAnyOrigin(reply: FastifyReply): void {
