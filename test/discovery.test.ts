@@ -168,6 +168,7 @@ const ROWS: Row[] = [
       ['/api/q/something%20with', 'q/[text]', { text: 'something with' }],
       ['/api/q/caf%C3%A9', 'q/[text]', { text: 'caf\u00e9' }],
       ['/api/q/a+b;c=d,e', 'q/[text]', { text: 'a+b;c=d,e' }],
+      [`/api/q/${'x'.repeat(1000)}`, 'q/[text]', { text: 'x'.repeat(1000) }],
       ['/api/all/100%25/a%252Fb', 'all/[...path]', { path: ['100%', 'a%2Fb'] }],
       ['/api/q/%', 400],
       ['/api/q/%zz', 400],

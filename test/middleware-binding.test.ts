@@ -253,6 +253,8 @@ const ROWS: Row[] = [
       ['/api/%2E/admin/stats', '', 404],
       ['/api/auth/..;/admin/stats', '', 404],
       ['/api/admin/stats/.', 'guard', 404],
+      ['http://localhost/api/admin/stats', '', 400],
+      ['http://localhost/api/health', '', 400],
       ['/api/%2561dmin/stats', '', 404],
       ['/api%2Fadmin%2Fstats', '', 404],
       ['/api/admin%2Fstats', '', 404],
@@ -323,7 +325,12 @@ for (const { rule, folders, map, asks } of ROWS) {
 
 t.test('the binding holds on a host whose router is loose', async (t) => {
   const apiDir = join(writeTree(t, treeOf(['admin/stats', '[section]/stats', 'users'])), 'api')
-  const loose = { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+  const loose = {
+    caseSensitive: false,
+    ignoreTrailingSlash: true,
+    ignoreDuplicateSlashes: true,
+    useSemicolonDelimiter: true
+  }
   const app = Fastify({ routerOptions: loose } as FastifyServerOptions)
   t.teardown(() => app.close())
   await app.register(fileRoutes, { apiDir, mode: 'test', middleware: marks({ '/api/Admin/': 'guard' }) })
@@ -332,6 +339,10 @@ t.test('the binding holds on a host whose router is loose', async (t) => {
     ['/api/admin/stats', 'guard', 'admin/stats'],
     ['/API/ADMIN/STATS', 'guard', 'admin/stats'],
     ['//api//admin///stats/', 'guard', 'admin/stats'],
+    ['/api/admin/stats;a=1/../..', 'guard', 'admin/stats'],
+    ['/api/admin%2Fstats', '', 404],
+    ['/api/aDmin/nothing', 'guard', 404],
+    ['/api/aDmin;a=1/stats', 'guard', 404],
     ['/api/users/stats', '', '[section]/stats'],
     ['/api/users', '', 'users']
   ]
