@@ -69,5 +69,18 @@ function addMethods(app: FastifyInstance, runtime: Runtime, { port = 5000, host 
   }
   app.decorate('use', methods.use)
   app.decorate('start', methods.start)
+  refuseSecondUse(app)
   return app as App
+}
+
+/** Plugins that bring a `use` of their own would run Express code a second time, beside the stack and behind the guards. */
+function refuseSecondUse(app: FastifyInstance): void {
+  const { decorate } = app
+  app.decorate = function (this: FastifyInstance, ...given: unknown[]) {
+    if (given[0] !== 'use') return Reflect.apply(decorate, this, given) as FastifyInstance
+    throw new TypeError(
+      'An app of createApp has use() already: drop @fastify/express or @fastify/middie, or register them on a Fastify ' +
+        'instance of your own and serve the routes there with app.register(fileRoutes, { apiDir })'
+    )
+  } as FastifyInstance['decorate']
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { AppOptions } from '../contract/options.js'
 import type { Compat } from '../compat/classes.js'
+import { kRequestId, type LinkedRequest } from '../compat/slots.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './client-error.js'
 import { frameworkErrorHandler } from './error-handling.js'
@@ -24,7 +25,7 @@ export function fastifyOptions(
   return {
     logger: runtime.mode !== 'test',
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,
     frameworkErrors: frameworkErrorHandler(runtime, app, handlerTimeout),
     clientErrorHandler: clientErrorHandler(runtime, options),
@@ -40,6 +41,10 @@ interface ServerChoice {
   http?: object | null
   https?: object | boolean | null
   http2?: boolean
+}
+
+function requestId(request: object): string {
+  return (request as Partial<LinkedRequest>)[kRequestId] ?? randomUUID()
 }
 
 /** Our request and response classes, where the kind of server takes them. HTTP/2 streams are upgraded one by one. */

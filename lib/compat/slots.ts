@@ -25,6 +25,7 @@ export const kParams: unique symbol = Symbol('twinroute.params')
 export const kCookies: unique symbol = Symbol('twinroute.cookies')
 export const kCookieHelper: unique symbol = Symbol('twinroute.cookie helper')
 export const kInStack: unique symbol = Symbol('twinroute.in stack')
+export const kRequestId: unique symbol = Symbol('twinroute.request id')
 export const kRedispatched: unique symbol = Symbol('twinroute.redispatched')
 export const kOriginalUrl: unique symbol = Symbol('twinroute.original url')
 export const kRoute: unique symbol = Symbol('twinroute.route')
@@ -63,6 +64,8 @@ export interface LinkedRequest extends Request {
   [kCookies]: unknown
   [kCookieHelper]: unknown
   [kInStack]: boolean
+  /** Set when the request is routed a second time: it keeps the id it had. */
+  [kRequestId]: string | undefined
   [kRedispatched]: boolean
   [kAbort]: AbortController | null
   [kOriginalUrl]: string | undefined
@@ -95,6 +98,7 @@ export function initRequestSlots(request: object): void {
   linked[kCookies] = undefined
   linked[kCookieHelper] = undefined
   linked[kInStack] = false
+  linked[kRequestId] = undefined
   linked[kRedispatched] = false
   linked[kAbort] = null
   linked[kOriginalUrl] = undefined

@@ -7,6 +7,7 @@ import {
   kQuery,
   kRedispatched,
   kReply,
+  kRequestId,
   type LinkedRequest,
   type LinkedResponse
 } from '../compat/slots.js'
@@ -22,6 +23,7 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
   if (isAnswered(response)) return
   if (request[kRedispatched]) return goOn()
   request[kRedispatched] = true
+  request[kRequestId] = reply.request.id
   request[kQuery] = undefined
   request[kParams] = undefined
   reply.hijack()
