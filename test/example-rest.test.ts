@@ -1,5 +1,20 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type Answer, type Call, type Example, type Setting, SETTINGS, startSetting } from './support/example.js'
+import {
+  type Answer,
+  type Call,
+  createDatabase,
+  type Example,
+  type Setting,
+  SETTINGS,
+  startExample,
+  startSetting
+} from './support/example.js'
+import { readPages } from './support/pages.js'
+import { root } from './support/source-tree.js'
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -516,7 +531,7 @@ async function graphql(t: Test, { mode }: Setting, { call, services }: Example) 
   const fails = async (query: string, message: string | RegExp, more: Query = {}) => {
     const { errors } = await ask(query, more)
     t.match(errors, [{ message }], query)
-    t.equal('stacktrace' in (errors[0].extensions ?? {}), !production && !/^UN/.test(errors[0].message), 'stack')
+    t.equal('stacktrace' in (errors[0].extensions ?? {}), !production && !errors[0].message.startsWith('UN'), 'stack')
   }
   const token = services.tokens.generateAccessToken({ userId: '1', role: 'user' })
   const admin = services.tokens.generateAccessToken({ userId: 'x', role: 'admin' })
@@ -592,3 +607,43 @@ async function graphql(t: Test, { mode }: Setting, { call, services }: Example) 
   const introspection = await call('POST', '/graphql', { body: { query: '{ __schema { queryType { name } } }' } })
   t.equal(introspection.body.data?.__schema?.queryType.name, production ? undefined : 'Query')
 }
+
+/** Shell blocks of a page that are followed by their output. */
+function tourOf(path: string): { where: string; commands: string; output: string }[] {
+  const blocks = readPages().find((page) => page.path === path)?.blocks ?? []
+  return blocks.flatMap(({ where, language, text }, at) => {
+    const next = blocks[at + 1]
+    return language === 'sh' && next?.marks.includes('output') ? [{ where, commands: text, output: next.text }] : []
+  })
+}
+
+/** What is printed must be the page's text, where `…` stands for anything within a line. */
+function pattern(output: string): RegExp {
+  const parts = output
+    .trim()
+    .split('…')
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`))
+  return new RegExp(`^${parts.join('.*?')}$`)
+}
+
+t.test('the commands of docs/example.md print what the page says', async (t) => {
+  const DATABASE_URL = await createDatabase(t)
+  const { address } = await startExample(t, { NODE_ENV: 'development', DATABASE_URL })
+  const folder = await mkdtemp(join(tmpdir(), 'twinroute-tour-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const tour = tourOf('docs/example.md')
+  t.ok(tour.length > 10, 'there is a tour')
+  const script = tour.map(({ commands }) => `${commands}printf '\\0'\n`).join('')
+  const here = script
+    .replaceAll('http://localhost:5000', address)
+    .replaceAll('npm run', `npm --prefix ${root} run`)
+    .replaceAll('routes-example/', `${root}routes-example/`)
+  const env = { PATH: process.env.PATH, HOME: folder, DATABASE_URL }
+  const printed = await new Promise<string>((resolve) => {
+    execFile('bash', ['-c', `exec 2>&1\n${here}`], { cwd: folder, env }, (_error, stdout) => resolve(stdout))
+  })
+  for (const [at, { where, output }] of tour.entries()) {
+    const answer = printed.split('\0')[at]?.replaceAll('\r', '').trim()
+    t.match(answer, pattern(output), where)
+  }
+})
