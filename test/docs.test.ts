@@ -1,6 +1,6 @@
 // ci: once (compiles and starts every program of the pages; their subject has tests of its own)
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -119,13 +119,19 @@ function leadsSomewhere(page: Page, target: string): boolean {
   return anchor === undefined || there === undefined || anchorsOf(there).has(anchor)
 }
 
+/** What builds and running programs leave behind is there or not. */
+function isIgnored(path: string): boolean {
+  const folders = readFileSync(join(root, '.gitignore'), 'utf8').split('\n')
+  return path.split('/').some((name) => folders.includes(`${name}/`))
+}
+
 t.test('every file of the repository that a page names is there', async (t) => {
   // Decisions tell of their day and may name what is gone.
   const named = /`((?:lib|test|docs|benchmarks|routes-example|\.ci)\/[a-z0-9_./[\]-]+)`/g
   const missing = pages
     .filter(({ path }) => !path.startsWith('docs/decisions/'))
     .flatMap(({ path, prose }) => [...prose.matchAll(named)].map(([, file = '']) => [path, file] as const))
-    .filter(([, file]) => !existsSync(join(root, file)))
+    .filter(([, file]) => !isIgnored(file) && !existsSync(join(root, file)))
     .map(([path, file]) => `${path}: ${file}`)
   t.strictSame(missing, [])
 })

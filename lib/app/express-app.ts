@@ -106,6 +106,7 @@ function listen(server: Server, given: unknown[]): Server {
 }
 
 const { Router, json, raw, text, urlencoded, static: serveStatic, request, response, application } = express
+export { Router, json, raw, serveStatic, text, urlencoded }
 
 /** The factory with what Express's own has on it. */
 export const expressFactory = Object.assign(createExpressApp, {
