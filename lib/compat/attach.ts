@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { armTap } from './body.js'
 import type { Compat } from './classes.js'
 import { serverClassNames } from './private-names.js'
-import { kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
-import { upgradePair } from './upgrade.js'
+import { kCompat, kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
+import { reclaimPair, upgradePair } from './upgrade.js'
 
 /**
  * Makes a running server of the host's create our objects, if it still creates node's own. Where that cannot be done,
@@ -24,6 +24,7 @@ export function adoptServer(server: http.Server, compat: Compat): boolean {
 export function link(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   if (response[kReply] === undefined) upgradePair(compat, request.raw, reply.raw)
+  else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
   response[kReply] = reply
   armTap(request.raw as LinkedRequest, compat.tapLimit)
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
 import { requestStreamLayer, responseMembers } from './layers.js'
 import { requestMembers, type MemberOptions } from './request.js'
-import { initRequestSlots, initResponseSlots } from './slots.js'
+import { initRequestSlots, initResponseSlots, kCompat } from './slots.js'
 
 /** Express's application object, with the parts its types leave out. */
 export interface ExpressApp extends Application {
@@ -35,7 +35,9 @@ export function createCompat(options: MemberOptions): Compat {
   const responseLayer = Object.create(express.response, responseMembers(http.ServerResponse.prototype)) as object
   Object.setPrototypeOf(expressApp.request, requestLayer)
   Object.setPrototypeOf(expressApp.response, responseLayer)
-  return { expressApp, requestLayer, ...createClasses(expressApp), tapLimit: 0 }
+  const compat: Compat = { expressApp, requestLayer, ...createClasses(expressApp), tapLimit: 0 }
+  Object.defineProperty(requestLayer, kCompat, { value: compat })
+  return compat
 }
 
 // node passes the server's options as a second argument, which its types leave out

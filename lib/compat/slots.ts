@@ -8,6 +8,8 @@ import type { Deadline } from './deadline.js'
  * app has the same hidden class; nothing else is written to these objects on the way.
  */
 export const kReply: unique symbol = Symbol('twinroute.reply')
+/** On our request layer: which app's objects these are. */
+export const kCompat: unique symbol = Symbol('twinroute.compat')
 export const kAnswered: unique symbol = Symbol('twinroute.answered')
 export const kDeadline: unique symbol = Symbol('twinroute.deadline')
 export const kBefore: unique symbol = Symbol('twinroute.before')
@@ -52,6 +54,7 @@ export const HANDED_OVER = 1
 export const LEAVING = 2
 
 export interface LinkedRequest extends Request {
+  readonly [kCompat]: unknown
   [kTap]: number
   [kChunks]: Buffer[] | null
   [kSize]: number

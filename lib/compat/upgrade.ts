@@ -2,7 +2,7 @@ import http from 'node:http'
 import express from 'express'
 import type { Compat } from './classes.js'
 import { requestStreamLayer, responseMembers } from './layers.js'
-import { initRequestSlots, initResponseSlots, kTap, TAP_MISSED, type LinkedRequest } from './slots.js'
+import { initRequestSlots, initResponseSlots, kCompat, kTap, TAP_MISSED, type LinkedRequest } from './slots.js'
 
 interface Layer {
   prototype: object
@@ -21,7 +21,7 @@ export function upgradePair(compat: Compat, request: http.IncomingMessage, respo
   const { expressApp } = compat
   if (Object.getPrototypeOf(request) === http.IncomingMessage.prototype)
     Object.setPrototypeOf(request, expressApp.request)
-  else layOver(request, expressApp.request, http2Members(request))
+  else layOver(request, expressApp.request, { ...http2Members(request), [kCompat]: { value: compat } })
   if (Object.getPrototypeOf(response) === http.ServerResponse.prototype)
     Object.setPrototypeOf(response, expressApp.response)
   else layOver(response, expressApp.response, responseMembers(Object.getPrototypeOf(response) as http.ServerResponse))
@@ -30,6 +30,18 @@ export function upgradePair(compat: Compat, request: http.IncomingMessage, respo
   ;(request as LinkedRequest)[kTap] = TAP_MISSED
   Object.assign(request, { res: response })
   if (!('req' in response)) Object.assign(response, { req: request })
+}
+
+/** Own values an Express application leaves on a request it has passed on; they would hide what the router found. */
+const LEFT_BY_EXPRESS = ['params', 'next', 'route', 'baseUrl'] as const
+
+/**
+ * Takes back a pair of ours whose prototypes another Express application on the host has replaced with its own.
+ */
+export function reclaimPair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
+  Object.setPrototypeOf(request, compat.IncomingMessage.prototype as object)
+  Object.setPrototypeOf(response, compat.ServerResponse.prototype as object)
+  for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
 }
 
 function layOver(target: object, top: object, extra: PropertyDescriptorMap): void {
