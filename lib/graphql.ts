@@ -18,3 +18,5 @@ export { graphqlRoutes } from './plugins/graphql/plugin.js'
 export { createResultCache } from './plugins/graphql/result-cache.js'
 export type { CachedField, CachedRead, ResultCache, ResultCacheOptions } from './plugins/graphql/result-cache.js'
 export type { CachedResult, ResultStore } from './plugins/graphql/result-store.js'
+// names the type of `app.graphql`, and so brings Mercurius' additions to Fastify's types along
+export type { MercuriusPlugin as GraphqlEngine } from 'mercurius'

@@ -1,4 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
+import { kUnguarded } from '../contract/middleware.js'
 import { parseFastifyPath } from '../discovery/pattern.js'
 import { createChainHook, type HookOptions } from '../dispatch/chain-hook.js'
 import { keepOther } from '../plugins/routed-servers.js'
@@ -10,7 +11,7 @@ import type { Runtime } from '../dispatch/runtime.js'
  */
 export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options: HookOptions): void {
   app.addHook('onRoute', (route: RouteOptions) => {
-    if (isFileRoute(route)) return
+    if (isFileRoute(route) || isUnguarded(route)) return
     const segments = parseFastifyPath(route.url)
     keepOther(app, { pattern: route.url, segments })
     const hook = createChainHook(runtime, segments, options)
@@ -22,4 +23,8 @@ export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options
 
 function isFileRoute({ config }: RouteOptions): boolean {
   return config !== undefined && 'twinroute' in config
+}
+
+function isUnguarded({ config }: RouteOptions): boolean {
+  return config !== undefined && kUnguarded in config
 }

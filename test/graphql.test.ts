@@ -1,0 +1,676 @@
+import cors from '@fastify/cors'
+import express, { type RequestHandler } from 'express'
+import Fastify from 'fastify'
+import { buildSchema, GraphQLError } from 'graphql'
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { createApp, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
+import { createTokenService } from 'twinroute/auth'
+import { basicContext, bearerContext, graphqlRoutes } from 'twinroute/graphql'
+import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const NEW_TYPE = 'application/graphql-response+json'
+const TWO_OPERATIONS =
+  'query A { a: users { id } } query B { b: posts { id } } mutation C { c: createUser(name: "x", email: "x") { id } }'
+
+t.test('what a request may say, and the answer in either media type', async (t) => {
+  const app = await endpoint(t)
+  const rows = [
+    { says: 'a query', body: { query: '{ __typename }' }, json: 200, graphql: 200, data: { __typename: 'Query' } },
+    {
+      says: 'variables',
+      body: { query: 'query ($id: ID!) { user(id: $id) { name } }', variables: { id: '2' } },
+      json: 200,
+      graphql: 200,
+      data: { user: { name: 'User 2' } }
+    },
+    {
+      says: 'null for all that may be left out, and keys nobody knows',
+      body: { query: '{ __typename }', variables: null, operationName: null, extensions: null, persisted: true },
+      json: 200,
+      graphql: 200,
+      data: { __typename: 'Query' }
+    },
+    { says: 'an empty operation name', body: { query: '{ __typename }', operationName: '' }, json: 200, graphql: 200 },
+    { says: 'no query', body: {}, json: 400, graphql: 400, message: '"query" must be a string' },
+    { says: 'a query that is a number', body: { query: 0 }, json: 400, graphql: 400 },
+    { says: 'a query that is an object', body: { query: { a: 1 } }, json: 400, graphql: 400 },
+    { says: 'a list of requests', body: [{ query: '{ __typename }' }], json: 400, graphql: 400 },
+    { says: 'variables in a list', body: { query: '{ __typename }', variables: [] }, json: 400, graphql: 400 },
+    { says: 'variables as text', body: { query: '{ __typename }', variables: '{}' }, json: 400, graphql: 400 },
+    { says: 'extensions as text', body: { query: '{ __typename }', extensions: 'x' }, json: 400, graphql: 400 },
+    { says: 'an operation name of 1', body: { query: '{ __typename }', operationName: 1 }, json: 400, graphql: 400 },
+    { says: 'no GraphQL', body: { query: '{' }, json: 200, graphql: 400, message: /^Syntax Error/ },
+    { says: 'an empty query', body: { query: '' }, json: 200, graphql: 400, message: /^Syntax Error/ },
+    {
+      says: 'a JSON syntax tree as its query',
+      body: { query: '{"kind":"Document","definitions":[]}' },
+      json: 200,
+      graphql: 400,
+      message: /^Syntax Error/
+    },
+    { says: 'JSON as its query', body: { query: 'null' }, json: 200, graphql: 400, message: /^Syntax Error/ },
+    { says: 'an unknown field', body: { query: '{ nobody }' }, json: 200, graphql: 400, message: /Cannot query field/ },
+    {
+      says: 'two mistakes',
+      body: { query: '{ one two }' },
+      json: 200,
+      graphql: 400,
+      message: /Cannot query field "one"/
+    },
+    {
+      says: 'a required variable left out',
+      body: { query: 'query ($id: ID!) { user(id: $id) { id } }' },
+      json: 200,
+      graphql: 400,
+      message: 'Variable "$id" of required type "ID!" was not provided.'
+    },
+    {
+      says: 'a variable of the wrong type',
+      body: { query: 'query ($id: ID!) { user(id: $id) { id } }', variables: { id: {} } },
+      json: 200,
+      graphql: 400,
+      message: /Variable "\$id" got invalid value/
+    },
+    {
+      says: 'an unknown operation',
+      body: { query: TWO_OPERATIONS, operationName: 'D' },
+      json: 200,
+      graphql: 400,
+      message: 'Unknown operation named "D".'
+    },
+    {
+      says: 'several operations and no name',
+      body: { query: TWO_OPERATIONS },
+      json: 200,
+      graphql: 400,
+      message: /Must provide operation name/
+    },
+    {
+      says: 'a fragment that spreads itself',
+      body: { query: '{ users { ...F } } fragment F on User { id ...F }' },
+      json: 200,
+      graphql: 400,
+      message: 'Cannot spread fragment "F" within itself.'
+    },
+    {
+      says: 'something that fails while it runs',
+      body: { query: '{ user(id: "9") { id } }' },
+      json: 200,
+      graphql: 200,
+      data: { user: null },
+      message: 'User with ID 9 not found'
+    }
+  ]
+  for (const { says, body, json, graphql, data, message } of rows) {
+    for (const [accept, status] of [
+      ['application/json', json],
+      ['*/*', json],
+      [NEW_TYPE, graphql],
+      [`${NEW_TYPE}, application/json;q=0.9`, graphql],
+      [`${NEW_TYPE};q=0.5, application/json`, json]
+    ] as const) {
+      const answer = await ask(app, body as Record<string, unknown>, { accept })
+      const type = accept.startsWith(NEW_TYPE) && !accept.includes('q=0.5') ? NEW_TYPE : 'application/json'
+      t.equal(answer.status, status, `${says}, accepting ${accept}`)
+      t.equal(answer.headers['content-type'], `${type}; charset=utf-8`)
+      if (data !== undefined) t.strictSame(answer.body.data, data)
+      else if (status !== 200 || message !== undefined) t.notOk('data' in answer.body, 'nothing was executed')
+      if (message !== undefined) t.match(answer.body.errors[0].message, message)
+    }
+  }
+})
+
+t.test('only JSON is read, and nothing else is executed', async (t) => {
+  const executed: string[] = []
+  const app = await endpoint(t, {
+    typeDefs: 'type Query { ran: Boolean }',
+    resolvers: { Query: { ran: () => executed.push('ran') > 0 } }
+  })
+  // parsers of the host are the host's
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(String(body))))
+  )
+  const json = '{"query":"{ ran }"}'
+  const deep = `{"query":"{ ran }","variables":{"a":${'['.repeat(200)}${']'.repeat(200)}}}`
+  const rows: [string, Record<string, string>, string | Buffer, number][] = [
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'query=%7B+ran+%7D', 415],
+    ['plain text', { 'content-type': 'text/plain' }, json, 415],
+    ['a GraphQL text', { 'content-type': 'application/graphql' }, '{ ran }', 415],
+    ['a multipart form', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
+    ['another JSON type', { 'content-type': 'application/vnd.api+json' }, json, 415],
+    [
+      'JSON in another charset',
+      { 'content-type': 'application/json; charset=utf-16le' },
+      Buffer.from(json, 'utf16le'),
+      415
+    ],
+    ['an unknown content encoding', { ...JSON_TYPE, 'content-encoding': 'zstandard' }, json, 415],
+    ['no type', {}, json, 415],
+    ['no JSON', JSON_TYPE, '{"query"', 400],
+    ['nothing', JSON_TYPE, '', 400],
+    ['null', JSON_TYPE, 'null', 400],
+    ['a prototype', JSON_TYPE, '{"query":"{ ran }","variables":{"__proto__":{"a":1}}}', 400],
+    ['200 levels', JSON_TYPE, deep, 400],
+    ['more than the limit', JSON_TYPE, JSON.stringify({ query: '{ ran }', pad: 'x'.repeat(1_048_576) }), 413]
+  ]
+  for (const [sent, headers, payload, status] of rows) {
+    const answer = await post(app, payload, headers)
+    t.equal(answer.status, status, sent)
+    t.strictSame(Object.keys(answer.body), ['errors'])
+    t.equal(answer.headers['access-control-allow-origin'], '*')
+  }
+  t.strictSame(executed, [])
+  t.equal((await post(app, json, { 'content-type': 'application/json; charset=UTF-8' })).status, 200)
+})
+
+t.test('the other methods', async (t) => {
+  const rows = [
+    { mode: 'development', method: 'GET', status: 200, type: /^text\/html/ },
+    { mode: 'test', method: 'GET', status: 200, type: /^text\/html/ },
+    { mode: 'development', method: 'HEAD', status: 200, type: /^text\/html/ },
+    { mode: 'production', method: 'GET', status: 404, type: /json/, body: '{"error":"Not found"}' },
+    { mode: 'production', method: 'GET', url: '/graphql?query={__typename}', status: 404, type: /json/ },
+    { mode: 'development', method: 'GET', playground: false, status: 404, type: /json/, body: '{"error":"Not found"}' },
+    { mode: 'development', method: 'PUT', status: 405, type: /json/ },
+    { mode: 'development', method: 'DELETE', status: 405, type: /json/ },
+    { mode: 'production', method: 'OPTIONS', status: 204 },
+    { mode: 'development', method: 'OPTIONS', status: 204 }
+  ] as const
+  for (const { mode, method, status, ...row } of rows) {
+    const app = await endpoint(t, { mode, playground: !('playground' in row) })
+    const answer = await app.inject({ method, url: 'url' in row ? row.url : '/graphql' })
+    t.equal(answer.statusCode, status, `${method} in ${mode}`)
+    if ('type' in row) t.match(answer.headers['content-type'], row.type)
+    if ('body' in row) t.equal(answer.body, row.body)
+    if (status === 405) t.equal(answer.headers.allow, 'GET, HEAD, POST, OPTIONS')
+  }
+})
+
+t.test('cross-origin headers', async (t) => {
+  const origin = 'https://known.example'
+  const preflight = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-tenant' }
+  const known = { origin: [origin], credentials: true, allowedHeaders: ['Authorization', 'X-Tenant'] }
+  const rows = [
+    { host: 'without CORS', options: undefined, before: true, allowed: '*', credentials: undefined },
+    { host: 'with CORS before it', options: known, before: true, allowed: origin, credentials: 'true' },
+    { host: 'with CORS after it', options: known, before: false, allowed: origin, credentials: 'true' },
+    {
+      host: 'with CORS for others',
+      options: { ...known, origin: ['https://other.example'] },
+      before: true,
+      allowed: '*'
+    },
+    { host: 'with CORS for nobody', options: { origin: false }, before: true, allowed: '*', credentials: undefined }
+  ]
+  for (const { host, options, before, allowed, credentials } of rows) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    if (options !== undefined && before) await app.register(cors, options)
+    await app.register(graphqlRoutes, { typeDefs, resolvers: createResolvers() })
+    if (options !== undefined && !before) await app.register(cors, options)
+    const answers = [
+      await app.inject({ method: 'OPTIONS', url: '/graphql', headers: preflight }),
+      await app.inject({ method: 'POST', url: '/graphql', headers: { origin }, payload: { query: '{ __typename }' } })
+    ]
+    for (const { headers } of answers) {
+      t.equal(headers['access-control-allow-origin'], allowed, host)
+      t.equal(headers['access-control-allow-credentials'], credentials)
+    }
+    t.equal(answers[0]?.statusCode, 204)
+    t.equal(answers[0]?.headers['access-control-allow-methods'], 'POST, GET, OPTIONS')
+    t.match(answers[0]?.headers['access-control-allow-headers'], /^Content-Type, Authorization(, X-Tenant)?$/)
+    const bare = await app.inject({ method: 'OPTIONS', url: '/graphql' })
+    t.equal(bare.statusCode, 204, 'no preflight')
+    t.equal(bare.headers['access-control-allow-origin'], '*')
+  }
+})
+
+t.test('of a document with several operations the one that is asked for runs, whatever ran before', async (t) => {
+  const wanted = { A: 'a', B: 'b', C: 'c' }
+  for (const jit of [false, true, 1, 2, { minCount: 1, eluThreshold: 1 }] as const) {
+    const app = await endpoint(t, { jit })
+    for (const operationName of ['A', 'C', 'B', 'C', 'C', 'A', 'A', 'B', 'B', 'A', 'C'] as const) {
+      const over = await ask(app, { query: TWO_OPERATIONS, operationName })
+      t.strictSame(Object.keys(over.body.data), [wanted[operationName]], `${operationName} with jit ${String(jit)}`)
+      const direct = await app.graphql(TWO_OPERATIONS, {}, {}, operationName)
+      t.strictSame(Object.keys(direct.data ?? {}), [wanted[operationName]], 'through app.graphql() too')
+      await new Promise(setImmediate)
+    }
+  }
+})
+
+t.test('compiled documents answer as interpreted ones', async (t) => {
+  const schema = /* GraphQL */ `
+    interface Named {
+      name: String
+    }
+    type Cat implements Named {
+      name: String
+      lives: Int
+    }
+    type Dog implements Named {
+      name: String
+      owner: Dog
+    }
+    union Pet = Cat | Dog
+    input Filter {
+      name: String
+      min: Int = 3
+    }
+    type Query {
+      pets: [Pet!]!
+      named: [Named]
+      dog: Dog!
+      echo(filter: Filter, text: String = "none"): String
+      list: [Int!]
+      fails: String
+      failsHard: String!
+    }
+    type Mutation {
+      slow(ms: Int!): [String!]!
+    }
+  `
+  const dog: Record<string, unknown> = { kind: 'Dog', name: 'Rex' }
+  dog['owner'] = dog
+  const createPets = () => {
+    const log: string[] = []
+    return {
+      Pet: { resolveType: async ({ kind }: { kind: string }) => kind },
+      Named: { resolveType: ({ kind }: { kind: string }) => kind },
+      Query: {
+        pets: () => [dog, { kind: 'Cat', name: 'Tom', lives: 9 }],
+        named: async () => [dog, null],
+        dog: () => dog,
+        echo: (_: unknown, args: object) => JSON.stringify(Object.entries(args).toSorted()),
+        list: () => [1, null],
+        fails: () => Promise.reject(new GraphQLError('no', { extensions: { code: 'NO' } })),
+        failsHard: () => {
+          throw new Error('hard')
+        }
+      },
+      Mutation: {
+        async slow(_: unknown, { ms }: { ms: number }) {
+          log.push(`in ${ms}`)
+          await new Promise((resolve) => setTimeout(resolve, ms))
+          log.push(`out ${ms}`)
+          return log.splice(0, ms === 0 ? log.length : 0)
+        }
+      }
+    }
+  }
+  const both = '($a: Boolean!, $b: Boolean!)'
+  const rows: [string, Record<string, unknown>?][] = [
+    ['{ pets { __typename ... on Cat { lives } ... on Dog { owner { name } } } }'],
+    ['{ named { name ... on Cat { lives } } }'],
+    ['{ dog { __proto__: name constructor: name toString: name owner { owner { name } } } }'],
+    ['query ($name: String) { echo(filter: { name: $name }) }', {}],
+    ['query ($name: String) { echo(filter: { name: $name }) }', { name: 'x' }],
+    ['query ($f: Filter) { echo(filter: $f, text: null) }', { f: {} }],
+    ['query ($f: Filter) { echo(filter: $f) }', { f: null }],
+    ['query ($f: Filter) { echo(filter: $f) }', { f: { nobody: 1 } }],
+    [
+      `query ${both} { dog { ...F @include(if: $a) ...F @include(if: $b) } } fragment F on Dog { name }`,
+      { a: false, b: true }
+    ],
+    [
+      `query ${both} { dog { name @skip(if: $a) owner @include(if: $b) { name } owner { name } } }`,
+      { a: true, b: false }
+    ],
+    ['{ dog { name } list }'],
+    ['{ dog { name } fails }'],
+    ['{ failsHard }'],
+    ['{ a: fails dog { name } b: fails }'],
+    ['{ list }'],
+    ['mutation { a: slow(ms: 5) b: slow(ms: 1) c: slow(ms: 0) }'],
+    ['{ __schema { types { name } } }']
+  ]
+  const options = { typeDefs: schema, mode: 'production', introspection: true } as const
+  const interpreted = await endpoint(t, { ...options, resolvers: createPets() })
+  const compiled = await endpoint(t, { ...options, resolvers: createPets(), jit: true })
+  for (const [query, variables] of rows) {
+    const expected = (await ask(interpreted, { query, variables })).body
+    for (const run of ['first', 'second', 'third']) {
+      t.strictSame((await ask(compiled, { query, variables })).body, expected, `${run} run of ${query}`)
+    }
+  }
+})
+
+t.test('errors of resolvers', async (t) => {
+  const failures: Record<string, unknown> = {
+    plain: new Error('thrown as it is'),
+    deliberate: new GraphQLError('no', { extensions: { code: 'FORBIDDEN', hint: 'ask' } }),
+    extended: Object.assign(new Error('late'), { extensions: { code: 'LATE' } }),
+    api: new NotFoundError('User', 7),
+    text: 'just text',
+    nothing: null
+  }
+  const options = {
+    typeDefs: 'type Query { fail(how: String!): [Item!] } type Item { id: ID! }',
+    resolvers: {
+      Query: {
+        fail(_: unknown, { how }: { how: string }) {
+          if (how === 'inside') return [{ id: '1' }, { id: null }]
+          throw failures[how]
+        }
+      }
+    }
+  }
+  const MASKED = { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } }
+  const rows = [
+    { how: 'plain', sent: { message: 'thrown as it is' }, masked: MASKED },
+    { how: 'deliberate', sent: { message: 'no', extensions: { code: 'FORBIDDEN', hint: 'ask' } } },
+    { how: 'extended', sent: { message: 'late', extensions: { code: 'LATE' } } },
+    { how: 'api', sent: { message: 'User with ID 7 not found', extensions: { code: 'NOT_FOUND' } } },
+    { how: 'text', sent: { message: 'Unexpected error value: "just text"' }, masked: MASKED },
+    { how: 'nothing', sent: { message: 'Unexpected error value: null' }, masked: MASKED }
+  ]
+  const logged: string[] = []
+  const fastify = { logger: { level: 'error', stream: { write: (line: string) => void logged.push(line) } } }
+  const production = await endpoint(t, { ...options, mode: 'production', fastify })
+  const masking = await endpoint(t, { ...options, mode: 'production', maskErrors: true })
+  const development = await endpoint(t, options)
+  for (const { how, sent, masked = sent } of rows) {
+    const query = `{ fail(how: "${how}") { id } }`
+    const place = { locations: [{ line: 1, column: 3 }], path: ['fail'] }
+    logged.length = 0
+    t.strictSame((await ask(production, query)).body.errors, [{ ...sent, ...place }], how)
+    t.equal(logged.length, masked === MASKED ? 1 : 0, 'only what nobody meant for clients is logged')
+    t.strictSame((await ask(masking, query)).body.errors, [{ ...masked, ...place }], `${how}, masked`)
+    const [error] = (await ask(development, query)).body.errors
+    t.match(error, { message: sent.message, extensions: { ...sent.extensions, stacktrace: [String, /^ +at /] } })
+  }
+  const inside = await ask(production, '{ fail(how: "inside") { id } }')
+  t.strictSame(Object.keys(inside.body), ['errors', 'data'])
+  t.strictSame(inside.body.errors[0].path, ['fail', 1, 'id'], 'positions in lists are numbers')
+})
+
+t.test('production tells less', async (t) => {
+  const rows = [
+    {
+      query: '{ usres { id } }',
+      development: /Did you mean "users"/,
+      production: /^Cannot query field "usres" on type "Query".$/
+    },
+    {
+      query: '{ __schema { queryType { name } } }',
+      development: undefined,
+      production: /introspection has been disabled/
+    },
+    {
+      query: '{ __type(name: "User") { name } }',
+      development: undefined,
+      production: /introspection has been disabled/
+    },
+    { query: '{ __typename }', development: undefined, production: undefined }
+  ]
+  for (const mode of ['development', 'production'] as const) {
+    const app = await endpoint(t, { mode })
+    for (const row of rows) {
+      const { body } = await ask(app, row.query)
+      if (row[mode] === undefined) t.notOk(body.errors, `${row.query} in ${mode}`)
+      else t.match(body.errors[0].message, row[mode])
+    }
+  }
+  const open = await endpoint(t, { mode: 'production', introspection: true })
+  t.equal((await ask(open, '{ __schema { queryType { name } } }')).body.data.__schema.queryType.name, 'Query')
+  const closed = await endpoint(t, { introspection: false })
+  t.ok((await ask(closed, '{ __schema { queryType { name } } }')).body.errors)
+
+  const enums = { typeDefs: 'enum Color { RED } type Query { a(c: Color): String }', mode: 'production' }
+  const query = 'query ($c: Color) { a(c: $c) }'
+  const { body } = await ask(await endpoint(t, enums), { query, variables: { c: 'RDE' } })
+  t.match(body.errors[0].message, /does not exist in "Color" enum\.$/, 'no suggestion for variables either')
+})
+
+t.test('who asks', async (t) => {
+  const tokens = createTokenService({ mode: 'development' })
+  const access = tokens.generateAccessToken({ userId: '7', role: 'admin' })
+  const known = bearerContext({ verify: (token) => (token === 'good' ? { userId: '7', role: 'user' } : null) })
+  const failing = bearerContext({
+    verify() {
+      throw Object.assign(new Error('store down'), { statusCode: 503 })
+    }
+  })
+  const rows = [
+    { form: 'basic', context: basicContext(), authorization: 'anything', user: /"id":"1".*"role":"user"/ },
+    { form: 'basic', context: basicContext(), authorization: undefined, user: 'null' },
+    { form: 'basic', context: basicContext({ user: { id: '3' } }), authorization: 'x', user: '{"id":"3"}' },
+    { form: 'bearer', context: known, authorization: 'Bearer good', user: '{"id":"7","role":"user"}' },
+    { form: 'bearer', context: known, authorization: 'Bearer bad', user: 'null' },
+    { form: 'bearer', context: known, authorization: 'bearer good', user: 'null' },
+    { form: 'bearer', context: known, authorization: 'Basic good', user: 'null' },
+    { form: 'bearer', context: known, authorization: undefined, user: 'null' },
+    {
+      form: 'tokens',
+      context: bearerContext({ verify: tokens }),
+      authorization: `Bearer ${access}`,
+      user: '{"id":"7","role":"admin"}'
+    },
+    { form: 'tokens', context: bearerContext({ verify: tokens }), authorization: `Bearer ${access}x`, user: 'null' },
+    {
+      form: 'record',
+      context: bearerContext({ verify: async () => ({ id: 5, name: 'Ada' }) }),
+      authorization: 'Bearer x',
+      user: '{"id":5,"name":"Ada"}'
+    },
+    { form: 'own', context: () => ({ user: 'me' }), authorization: undefined, user: '"me"' },
+    { form: 'none', context: undefined, authorization: 'Bearer good', user: 'null' },
+    { form: 'bearer', context: failing, authorization: 'Bearer good', status: 503 }
+  ]
+  for (const { form, context, authorization, user, status = 200 } of rows) {
+    const app = await endpoint(t, {
+      typeDefs: 'type Query { user: String }',
+      resolvers: { Query: { user: (_: unknown, _args: unknown, context: any) => JSON.stringify(context.user) } },
+      ...(context && { context })
+    })
+    const answer = await ask(app, '{ user }', authorization === undefined ? {} : { authorization })
+    t.equal(answer.status, status, `${form} form with ${authorization}`)
+    if (user !== undefined) t.match(answer.body.data.user, user)
+    else t.strictSame(Object.keys(answer.body), ['errors'])
+  }
+})
+
+t.test('contexts are never mixed, and one that fails executes nothing', async (t) => {
+  const shared = { user: { id: '1' } }
+  const seen: any[] = []
+  const app = await endpoint(t, {
+    typeDefs: 'type Query { a: String }',
+    resolvers: { Query: { a: (_: unknown, _args: unknown, context: unknown) => void seen.push(context) } },
+    context: ({ headers }) => {
+      if (headers['x-fail'] === 'server') throw new Error('secret detail')
+      if (headers['x-fail'] === 'client') throw new NotFoundError('Tenant')
+      return shared
+    },
+    mode: 'production'
+  })
+  await Promise.all([ask(app, '{ a }'), ask(app, '{ a }')])
+  t.not(seen[0], seen[1])
+  t.not(seen[0].requestId, seen[1].requestId)
+  t.strictSame(shared, { user: { id: '1' } })
+  const server = await ask(app, '{ a }', { 'x-fail': 'server' })
+  t.equal(server.status, 500)
+  t.strictSame(server.body.errors[0].message, 'An unexpected error occurred')
+  const client = await ask(app, '{ a }', { 'x-fail': 'client' })
+  t.strictSame([client.status, client.body.errors[0].message], [404, 'Tenant not found'])
+  t.equal(seen.length, 2)
+})
+
+t.test('health', async (t) => {
+  const rows = [
+    { health: undefined, status: 200 },
+    { health: true, status: 200 },
+    { health: { check: async () => undefined }, status: 200 },
+    { health: { check: () => true }, status: 200 },
+    { health: { check: () => false }, status: 503, error: 'Health check failed' },
+    {
+      health: { check: () => Promise.reject(new Error('db.internal refused')) },
+      status: 503,
+      error: 'db.internal refused',
+      production: 'An unexpected error occurred'
+    },
+    {
+      health: { check: () => new Promise(() => {}), timeout: 5 },
+      status: 503,
+      error: 'Health check took more than 5 ms'
+    },
+    { health: false, status: 404 }
+  ]
+  for (const { health, status, error, production = error } of rows) {
+    for (const mode of ['development', 'production']) {
+      const app = await endpoint(t, { mode, ...(health !== undefined && { health }) })
+      const answer = await app.inject({ url: '/graphql/health' })
+      t.equal(answer.statusCode, status)
+      if (status === 404) continue
+      const { timestamp, ...body } = answer.json()
+      t.equal(new Date(timestamp).toISOString(), timestamp)
+      t.strictSame(
+        body,
+        status === 200
+          ? { status: 'healthy', service: 'graphql' }
+          : { status: 'unhealthy', error: mode === 'production' ? production : error }
+      )
+    }
+  }
+  let signal: AbortSignal | undefined
+  const app = await endpoint(t, { health: { check: (given) => new Promise(() => (signal = given)), timeout: 1 } })
+  await app.inject({ url: '/graphql/health' })
+  t.ok(signal?.aborted, 'a check that is too late is told')
+})
+
+t.test('what it refuses to be registered with', async (t) => {
+  const rows = [
+    { given: {}, code: 'GRAPHQL_SCHEMA_MISSING' },
+    { given: { typeDefs, schema: buildSchema(typeDefs) }, code: 'GRAPHQL_SCHEMA_MISSING' },
+    { given: { typeDefs: 'type Query {' }, code: 'GRAPHQL_SCHEMA_INVALID' },
+    { given: { typeDefs: 'type Query { a: Nobody }' }, code: 'GRAPHQL_SCHEMA_INVALID' },
+    { given: { typeDefs: 'type Other { a: String }' }, code: 'GRAPHQL_SCHEMA_INVALID' },
+    { given: { typeDefs, path: 'graphql' }, code: 'GRAPHQL_PATH_INVALID' },
+    { given: { typeDefs, complexity: { fields: { 'Query.nobody': 2 } } }, code: 'GRAPHQL_FIELD_UNKNOWN' },
+    { given: { typeDefs, context: basicContext(), mode: 'production' }, code: 'GRAPHQL_CONTEXT_DEVELOPMENT_ONLY' },
+    { given: { typeDefs, resolvers: { Query: { nobody: () => 1 } } }, code: 'MER_ERR_INVALID_OPTS' },
+    { given: { typeDefs, resolvers: { Nobody: { a: () => 1 } } }, code: 'MER_ERR_INVALID_OPTS' }
+  ]
+  for (const { given, code } of rows) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(graphqlRoutes, given), { code })
+  }
+})
+
+t.test('schemas of every origin, at any path, side by side', async (t) => {
+  const schema = buildSchema('type Query { hello: String }')
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(graphqlRoutes, { schema, resolvers: { Query: { hello: () => 'main' } } })
+  await app.register(async (scope) => {
+    const parts = ['type Query { hello: String }', 'extend type Query { more: [Int] }']
+    await scope.register(graphqlRoutes, {
+      typeDefs: parts,
+      resolvers: { Query: { hello: () => 'second' } },
+      prefix: '/v2',
+      path: '/query'
+    })
+    scope.get('/direct', async () => scope.graphql('{ hello }'))
+  })
+  app.get('/direct-main', async () => app.graphql('query ($a: Boolean!) { hello @include(if: $a) }', {}, { a: true }))
+  const payload = { query: '{ hello }' }
+  const rows = [
+    ['POST', '/graphql', 'main'],
+    ['POST', '/v2/query', 'second'],
+    ['GET', '/direct', 'second'],
+    ['GET', '/direct-main', 'main']
+  ] as const
+  for (const [method, url, hello] of rows) {
+    const answer = await app.inject({ method, url, ...(method === 'POST' && { payload }) })
+    t.strictSame(answer.json(), { data: { hello } }, url)
+  }
+  t.equal((await app.inject({ url: '/v2/query/health' })).statusCode, 200)
+})
+
+t.test('a schema that is replaced is the one that is asked', async (t) => {
+  const app = await endpoint(t, { typeDefs: 'type Query { old: String }' })
+  t.strictSame((await ask(app, '{ old }')).body, { data: { old: null } })
+  app.graphql.replaceSchema(buildSchema('type Query { new: String }'))
+  t.match((await ask(app, '{ old }')).body.errors[0].message, /Cannot query field "old"/)
+  t.strictSame((await ask(app, '{ new }')).body, { data: { new: null } })
+})
+
+t.test('hooks of the engine run, and what they throw is answered in its form', async (t) => {
+  const app = await endpoint(t)
+  app.graphql.addHook('preExecution', async (_schema, _document, context) => {
+    if (context.reply.request.headers['x-stop'] === 'yes') throw new GraphQLError('stopped')
+  })
+  t.ok((await ask(app, '{ users { id } }')).body.data)
+  const stopped = await ask(app, '{ users { id } }', { 'x-stop': 'yes', accept: NEW_TYPE })
+  t.strictSame([stopped.status, stopped.body], [400, { errors: [{ message: 'stopped' }] }])
+})
+
+t.test('on a twinroute app', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'twinroute-graphql-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await mkdir(join(folder, 'ping'))
+  await writeFile(join(folder, 'ping/route.mjs'), 'export const GET = () => ({ pong: true })')
+
+  const authenticate: Middleware = (request, response, next) => {
+    if (request.get('authorization') === undefined) return response.status(401).json({ error: 'NO_TOKEN' })
+    request.user = { id: '7', role: 'user' }
+    next()
+  }
+  const start = async (options: { middleware?: MiddlewareMap; mode?: string }, ...stack: RequestHandler[]) => {
+    const app = await createApp({ apiDir: folder, mode: 'test', ...options })
+    t.teardown(() => app.close())
+    if (stack.length > 0) app.use(...stack)
+    await app.register(graphqlRoutes, {
+      typeDefs: 'type Query { seen: String }',
+      resolvers: {
+        Query: {
+          seen(_: unknown, _args: unknown, { request, response, requestId, user }: any) {
+            response.set('x-from', 'resolver')
+            return JSON.stringify({ user, ip: request.ip, same: request.requestId === requestId, path: request.path })
+          }
+        }
+      }
+    })
+    return app.listen({ port: 0 })
+  }
+  const send = async (url: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, authorization: 'x' },
+      body: '{"query":"{ seen }"}',
+      ...init
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  t.test('the context holds the Express objects and who the map found', async (t) => {
+    for (const stack of [[], [express.json()], [express.text({ type: '*/*' })], [express.raw({ type: '*/*' })]]) {
+      const url = await start({ middleware: { '/graphql': [authenticate] } }, ...stack)
+      const { status, headers, text } = await send(url)
+      t.equal(status, 200, stack[0]?.name ?? 'no parser')
+      const seen = JSON.parse(JSON.parse(text).data.seen)
+      t.match(seen, { user: { id: '7' }, same: true, path: '/graphql' })
+      t.equal(headers.get('x-from'), 'resolver')
+    }
+  })
+
+  t.test('the map guards it like any route, before a body is read; OPTIONS stays open', async (t) => {
+    const url = await start({ middleware: { '/graphql': [authenticate] } })
+    const refused = { status: 401, text: '{"error":"NO_TOKEN"}' }
+    t.match(await send(url, { headers: JSON_TYPE }), refused)
+    t.match(await send(url, { headers: { 'content-type': 'text/plain' } }), refused)
+    t.match(await send(url, { method: 'GET', body: null, headers: {} }), refused)
+    t.equal((await fetch(`${url}/graphql/health`)).status, 401)
+    const options = await fetch(`${url}/graphql`, { method: 'OPTIONS' })
+    t.strictSame([options.status, options.headers.get('access-control-allow-origin')], [204, '*'])
+  })
+
+  t.test("the app's mode is the endpoint's", async (t) => {
+    t.equal((await send(await start({ mode: 'production' }), { method: 'GET', body: null })).status, 404)
+    t.equal((await send(await start({ mode: 'test' }), { method: 'GET', body: null })).status, 200)
+  })
+})
