@@ -1,5 +1,5 @@
-import type { AppOptions } from '../contract/options.js'
-import { checkAll, checkObject, checkRoutesOptions } from '../plugins/check-options.js'
+import type { AppOptions, ShutdownOptions } from '../contract/options.js'
+import { checkAll, checkObject, checkRoutesOptions, isMilliseconds } from '../plugins/check-options.js'
 
 const KNOWN = new Set([
   'apiDir',
@@ -14,24 +14,36 @@ const KNOWN = new Set([
   'trustProxy',
   'errorHandler',
   'expressOptions',
+  'shutdown',
   'fastifyOptions'
 ])
 
 /** @throws TypeError naming the wrong or unknown option and what was expected */
 export function checkAppOptions(options: AppOptions): void {
   checkRoutesOptions(options)
-  const { port, host, errorHandler, expressOptions, fastifyOptions } = options
+  const { port, host, errorHandler, expressOptions, shutdown, fastifyOptions } = options
   checkAll([
     ['port', port, port === undefined || isPort(port), 'an integer from 0 to 65535'],
     ['host', host, host === undefined || typeof host === 'string', 'a host name or address'],
     ['errorHandler', errorHandler, errorHandler === undefined || typeof errorHandler === 'function', 'a function']
   ])
   if (expressOptions !== undefined) checkObject('expressOptions', expressOptions)
+  if (shutdown !== undefined) checkShutdown(shutdown)
   if (fastifyOptions !== undefined) checkObject('fastifyOptions', fastifyOptions)
   const unknown = Object.keys(options).find((name) => !KNOWN.has(name))
   if (unknown !== undefined) {
     throw new TypeError(`createApp has no option ${unknown}; Fastify's own options go into fastifyOptions`)
   }
+}
+
+function checkShutdown(shutdown: ShutdownOptions): void {
+  checkObject('shutdown', shutdown)
+  const { signals, delay, graceTime } = shutdown
+  checkAll([
+    ['shutdown.signals', signals, signals === undefined || typeof signals === 'boolean', 'true or false'],
+    ['shutdown.delay', delay, isMilliseconds(delay), 'milliseconds'],
+    ['shutdown.graceTime', graceTime, isMilliseconds(graceTime), 'milliseconds']
+  ])
 }
 
 function isPort(port: unknown): boolean {

@@ -1,27 +1,35 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { kMode, resolveMode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
-import { deferContinue } from '../compat/body.js'
-import type { LinkedResponse } from '../compat/slots.js'
 import type { Usable } from '../compat/express-stack.js'
 import { createAppEntry } from '../dispatch/enter-app.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { loadRoutes, routeDefaults, serveRoutes } from '../plugins/file-routes.js'
 import { keepRuntime } from '../plugins/routed-servers.js'
+import { prepareUploads } from '../plugins/uploads.js'
 import { checkAppOptions } from './check-app-options.js'
 import { installErrorHandler } from './error-handling.js'
 import { fastifyOptions } from './fastify-options.js'
 import { guardOtherRoutes } from './guard-routes.js'
 import { answerUnmatchedOf } from './not-found.js'
 import { printReport } from './print-report.js'
+import { leaveProcessEvents } from './process-events.js'
+import { prepareServers } from './servers.js'
+import { Shutdown } from './shutdown.js'
+import { start } from './start.js'
 
 /** A Fastify instance with Express's `use` and a `start` of its own. */
 export interface App extends FastifyInstance {
   /** Registers middleware for all requests, as Express's `app.use(path?, ...middleware)`; also after boot. */
   use(...middleware: Usable[]): App
   use(path: string | RegExp | readonly (string | RegExp)[], ...middleware: Usable[]): App
-  /** Listens on the `port` and `host` options; resolves to the address, such as `http://127.0.0.1:5000`. */
+  /**
+   * Listens on the `port` and `host` options; resolves to the address, such as `http://127.0.0.1:5000`. From then on
+   * SIGTERM, SIGINT and uncaught errors close the app and end the process (option `shutdown`).
+   */
   start(): Promise<string>
+  /** True once closing has begun, which is before the listener closes: what a readiness check answers with. */
+  readonly isClosing: boolean
 }
 
 /**
@@ -43,13 +51,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   runtime.compat.expressApp.set('trust proxy', options.trustProxy ?? false)
   keepRuntime(app, runtime)
   Reflect.set(app, kMode, mode)
+  prepareUploads(app, options.uploads)
   const defaults = routeDefaults(options)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
   app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))
-  app.server.on('checkContinue', (request, response) => {
-    deferContinue(request, response as LinkedResponse)
-    app.server.emit('request', request, response)
-  })
+  prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
   guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder })
@@ -59,16 +65,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   return addMethods(app, runtime, options)
 }
 
-function addMethods(app: FastifyInstance, runtime: Runtime, { port = 5000, host = 'localhost' }: AppOptions): App {
+function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions): App {
   const methods: Pick<App, 'use' | 'start'> = {
     use(...given: unknown[]) {
       runtime.stack.use(...given)
       return app as App
     },
-    start: () => app.listen({ port, host })
+    start: () => start(app, runtime.mode, options)
   }
   app.decorate('use', methods.use)
   app.decorate('start', methods.start)
+  app.addHook('onClose', async () => leaveProcessEvents(app))
   refuseSecondUse(app)
   return app as App
 }

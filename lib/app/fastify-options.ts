@@ -27,6 +27,7 @@ export function fastifyOptions(
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,
+    return503OnClosing: false, // a request that was accepted is answered
     frameworkErrors: frameworkErrorHandler(runtime, app, handlerTimeout),
     clientErrorHandler: clientErrorHandler(runtime, options),
     ...given,

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /*
  * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
@@ -27,6 +27,15 @@ export function serverClassNames(server: Server): { request: symbol; response: s
   const request = findSymbol(server, 'IncomingMessage')
   const response = findSymbol(server, 'ServerResponse')
   return request === null || response === null ? undefined : { request, response }
+}
+
+/**
+ * The servers Fastify has added for the further addresses of a host name.
+ * Without the name: none, and those are closed as Fastify closes them.
+ */
+export function furtherServers(app: FastifyInstance): readonly Server[] {
+  const bindings = findSymbol(app, 'fastify.serverBindings')
+  return bindings === null ? [] : (Reflect.get(app, bindings) as Server[])
 }
 
 /** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */

@@ -36,6 +36,19 @@ export interface CorsOptions {
   headers?: string
 }
 
+/** How `close()` and the signals end an app. */
+export interface ShutdownOptions {
+  /**
+   * Whether `start()` ends the process on SIGTERM, SIGINT and uncaught errors by closing the app first.
+   * Default true, false in mode `test`.
+   */
+  signals?: boolean
+  /** Milliseconds from `isClosing` to the closing of the listener, for load balancers to look elsewhere. Default 0. */
+  delay?: number
+  /** Milliseconds that requests may take to end once the listener is closed; what is left is cut off. Default 8 000. */
+  graceTime?: number
+}
+
 export interface AppOptions extends RoutesOptions {
   /** Port for `start()`. 0 takes a free one. Default 5000. */
   port?: number
@@ -46,6 +59,7 @@ export interface AppOptions extends RoutesOptions {
   /** Fastify error handler, or Express error middleware (four parameters). Without one, Fastify's default answer. */
   errorHandler?: ((error: any, request: FastifyRequest, reply: FastifyReply) => unknown) | ErrorMiddleware
   expressOptions?: { enableCors?: CorsOptions }
+  shutdown?: ShutdownOptions
   /** Passed through to Fastify. */
   fastifyOptions?: Omit<FastifyServerOptions, 'trustProxy' | 'bodyLimit'>
 }

@@ -36,7 +36,7 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) > 0
 }
 
-function isMilliseconds(value: unknown): boolean {
+export function isMilliseconds(value: unknown): boolean {
   return value === undefined || (Number.isFinite(value) && (value as number) >= 0)
 }
 

@@ -1,0 +1,97 @@
+import { Server as HttpServer, type ServerResponse } from 'node:http'
+import type { ServerHttp2Session } from 'node:http2'
+import { Server, type Socket } from 'node:net'
+import { Server as TlsServer, TLSSocket } from 'node:tls'
+
+/** Milliseconds between two looks at the connections. */
+const INTERVAL = 100
+
+/** Looks in a row that find no exchange on a connection before it is closed: one second. */
+const QUIET_LOOKS = 10
+
+/** Node keeps the response under way here; its own `closeIdleConnections` looks at the same place. */
+interface HttpSocket extends Socket {
+  _httpMessage?: ServerResponse | null
+}
+
+/**
+ * Empties one server without losing a request. Node's and Fastify's ways close whatever is idle at that moment, although
+ * the next request may have reached the kernel by then, and they cut off answers that are not flushed yet.
+ */
+export class ServerDrain {
+  readonly #server: Server
+  readonly #sockets = new Set<HttpSocket>()
+  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #looks = new WeakMap<Socket, number>()
+  #closed: Promise<true> | undefined
+
+  constructor(server: Server) {
+    this.#server = server
+    const sockets = this.#sockets
+    // one function for all sockets: a closure for each would cost more than the rest of an idle connection
+    function forget(this: Socket): void {
+      sockets.delete(this)
+    }
+    const watch = (socket: Socket): void => {
+      sockets.add(socket.on('close', forget))
+    }
+    server.on('connection', watch)
+    if (server instanceof TlsServer) server.on('secureConnection', watch)
+    server.on('session', (session: ServerHttp2Session) => {
+      this.#sessions.add(session.on('close', () => this.#sessions.delete(session)))
+    })
+  }
+
+  /** Accepts no further connection. Those that are open stay, and so do their requests. */
+  stop(): void {
+    if (!this.#server.listening || this.#closed !== undefined) return
+    // not `http.Server.close`, which closes idle connections at once
+    this.#closed = new Promise((resolve) => Server.prototype.close.call(this.#server, () => resolve(true)))
+    for (const session of this.#sessions) session.close() // tells the client which of its streams were the last
+  }
+
+  /**
+   * Resolves when all connections are gone.
+   * @param graceTime milliseconds after which the rest is cut off
+   * @returns whether they all went by themselves
+   */
+  async finish(graceTime: number): Promise<boolean> {
+    if (this.#closed === undefined) return true
+    // looks come after the poll phase, which reads all that has reached the kernel, and they are counted, not measured:
+    // the clients of a process that stood still for seconds are given as many as others
+    const looking = setInterval(() => setImmediate(() => this.#closeQuiet()), INTERVAL)
+    let limit: NodeJS.Timeout | undefined
+    const late = new Promise<false>((resolve) => {
+      limit = setTimeout(resolve, graceTime, false)
+    })
+    const isEmpty = await Promise.race([this.#closed, late])
+    clearInterval(looking)
+    clearTimeout(limit)
+    if (!isEmpty) this.#cutAll()
+    return isEmpty
+  }
+
+  #closeQuiet(): void {
+    for (const socket of this.#sockets) {
+      const looks = this.#isQuiet(socket) ? (this.#looks.get(socket) ?? 0) + 1 : 0
+      this.#looks.set(socket, looks)
+      if (looks >= QUIET_LOOKS) socket.destroy()
+    }
+  }
+
+  /** No request is being answered and nothing waits to be sent: kept alive, or handed over to somebody else (WebSocket). */
+  #isQuiet(socket: HttpSocket): boolean {
+    return this.#speaksHttp1(socket) && !socket._httpMessage && socket.writableLength === 0
+  }
+
+  /** Neither HTTP/2, whose sessions close their connections themselves, nor the TCP connection beneath TLS. */
+  #speaksHttp1(socket: Socket): boolean {
+    if (socket instanceof TLSSocket) return socket.alpnProtocol !== 'h2'
+    return this.#server instanceof HttpServer
+  }
+
+  #cutAll(): void {
+    for (const session of this.#sessions) session.destroy()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}

@@ -1,0 +1,86 @@
+import type { ServerResponse } from 'node:http'
+import { Server } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { ShutdownOptions } from '../contract/options.js'
+import type { Compat } from '../compat/classes.js'
+import { ServerDrain } from './server-drain.js'
+
+/** Milliseconds that requests may take to end: Docker and others kill after ten seconds, and hooks need a part of them. */
+export const GRACE_TIME = 8000
+
+/**
+ * Makes `app.close()` lose no request. In this order: `isClosing` is true, the listener closes, every answer from then on
+ * closes its connection, preClose hooks of plugins run, connections without a request are closed after a second, what is
+ * left after the grace time is cut off, onClose hooks run.
+ */
+export class Shutdown {
+  readonly #app: FastifyInstance
+  readonly #compat: Compat
+  readonly #options: Required<Pick<ShutdownOptions, 'delay' | 'graceTime'>>
+  readonly #drains: ServerDrain[] = []
+  #stopped: Promise<void> | undefined
+  #finished: Promise<void> | undefined
+
+  constructor(app: FastifyInstance, compat: Compat, { delay = 0, graceTime = GRACE_TIME }: ShutdownOptions = {}) {
+    this.#app = app
+    this.#compat = compat
+    this.#options = { delay, graceTime }
+    compat.expressApp.locals.isClosing = false
+    app.decorate('isClosing', { getter: () => this.isClosing })
+    app.addHook('preClose', () => this.#stop())
+  }
+
+  get isClosing(): boolean {
+    return this.#stopped !== undefined
+  }
+
+  /** Has the server's connections drained whenever it is closed, by Fastify or directly. */
+  watch(server: unknown): void {
+    if (!(server instanceof Server)) return // made by a `serverFactory`, and none of node's
+    const { close } = server
+    this.#drains.push(new ServerDrain(server))
+    server.close = (callback?: (error?: Error) => void) => {
+      // the second close reports that the listener is closed already
+      const done = server.listening || this.isClosing ? () => callback?.() : callback
+      void this.#finish().then(() => close.call(server, done))
+      return server
+    }
+  }
+
+  #stop(): Promise<void> {
+    this.#stopped ??= this.#stopListening()
+    return this.#stopped
+  }
+
+  async #stopListening(): Promise<void> {
+    const { expressApp, ServerResponse } = this.#compat
+    expressApp.locals.isClosing = true
+    if (this.#options.delay > 0) await wait(this.#options.delay)
+    // both at once: a client that is told to connect anew must not be let in any more
+    for (const drain of this.#drains) drain.stop()
+    closeAfterAnswer(ServerResponse.prototype)
+  }
+
+  #finish(): Promise<void> {
+    this.#finished ??= this.#drain()
+    return this.#finished
+  }
+
+  async #drain(): Promise<void> {
+    const { graceTime } = this.#options
+    await this.#stop()
+    const areEmpty = await Promise.all(this.#drains.map((drain) => drain.finish(graceTime)))
+    if (areEmpty.includes(false))
+      this.#app.log.warn({ graceTime }, 'Closing: requests over the grace time were cut off')
+  }
+}
+
+/** `Connection: close` on the answers to requests that came before; Fastify sets it on the others. */
+function closeAfterAnswer(prototype: ServerResponse): void {
+  const { writeHead } = prototype
+  prototype.writeHead = function (this: ServerResponse, ...given: unknown[]) {
+    this.shouldKeepAlive = false
+    return Reflect.apply(writeHead, this, given) as ServerResponse
+  } as ServerResponse['writeHead']
+}
