@@ -1,0 +1,373 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import t from 'tap'
+import { createApp, fileRoutes, type Request, type Response } from 'twinroute'
+import { addressOf, callByInject, callOver, writeRoutes, type Answer, type Call, type Routes } from './support/hosts.js'
+import { writeTree } from './support/route-tree.js'
+import { root } from './support/source-tree.js'
+
+// Plugins the project does not depend on are taken from the middleware matrix, where that is installed.
+const matrix = createRequire(join(root, 'test/matrix/package.json'))
+const project = createRequire(join(root, 'package.json'))
+
+type When = 'before' | 'after'
+type Check = readonly [rule: string, got: unknown, want: unknown]
+
+interface Neighbour {
+  plugin: string
+  options?: object
+  needs?: string
+  /** By inject the plugin's own answers are empty, with or without twinroute. */
+  socketOnly?: true
+  /** Something of the plugin's on the host, set up with it. */
+  setUp?: (host: FastifyInstance) => unknown
+  /** What the plugin does for the host, and for file routes that were there later than it. */
+  does?: (call: Call, when: When) => Promise<Check[]>
+}
+
+const FORM = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--XX--\r\n'
+const ORIGIN = { origin: 'http://friend.example' }
+const header = async (call: Call, line: string, name: string, headers = {}): Promise<unknown> =>
+  (await call(line, { headers })).headers[name]
+const mounted = (host: FastifyInstance): unknown =>
+  Reflect.apply(Reflect.get(host, 'use') as () => void, host, [
+    '/mounted',
+    (_request: Request, response: Response) => response.end('mounted')
+  ])
+const seesMounted = async (call: Call): Promise<Check[]> => [
+  ['its middleware answers', (await call('GET /mounted')).text, 'mounted']
+]
+
+const NEIGHBOURS: Neighbour[] = [
+  { plugin: '@fastify/express', socketOnly: true, setUp: mounted, does: seesMounted },
+  { plugin: '@fastify/middie', setUp: mounted, does: seesMounted },
+  {
+    plugin: '@fastify/cookie',
+    setUp: (host) => host.get('/cookies', (request) => Reflect.get(request, 'cookies')),
+    does: async (call) => [['cookies', (await call('GET /cookies', { headers: { cookie: 'a=b' } })).json, { a: 'b' }]]
+  },
+  {
+    plugin: '@fastify/session',
+    needs: '@fastify/cookie',
+    options: { secret: 'a secret of more than thirty-two characters', cookie: { secure: false } },
+    does: async (call) => {
+      const first = await call('GET /api/visits')
+      const cookie = String(first.headers['set-cookie']).split(';')[0] as string
+      return [
+        [
+          'file routes have the session',
+          [first.json, (await call('GET /api/visits', { headers: { cookie } })).json],
+          [1, 2]
+        ]
+      ]
+    }
+  },
+  {
+    plugin: '@fastify/multipart',
+    setUp: (host) => host.post('/form', async (request) => Object.keys(Reflect.get(request, 'body') ?? {})),
+    options: { attachFieldsToBody: true },
+    does: async (call) => {
+      const headers = { 'content-type': 'multipart/form-data; boundary=XX' }
+      return [
+        ['its own forms', (await call('POST /form', { headers, body: FORM })).json, ['a']],
+        ['forms of file routes', (await call('POST /api/form', { headers, body: FORM })).json, { a: '1' }]
+      ]
+    }
+  },
+  {
+    plugin: '@fastify/cors',
+    options: { origin: ['http://friend.example'] },
+    does: async (call) => [
+      ['returned answers', await header(call, 'GET /api/hello', 'access-control-allow-origin', ORIGIN), ORIGIN.origin],
+      ['raw answers', await header(call, 'GET /api/stream', 'access-control-allow-origin', ORIGIN), ORIGIN.origin],
+      [
+        'refusals',
+        await header(call, 'GET /api/users/1', 'access-control-allow-origin', { ...ORIGIN, 'x-deny': '1' }),
+        ORIGIN.origin
+      ]
+    ]
+  },
+  {
+    plugin: '@fastify/helmet',
+    does: async (call) => [
+      ['returned answers', await header(call, 'GET /api/hello', 'x-content-type-options'), 'nosniff'],
+      ['raw answers', await header(call, 'GET /api/stream', 'x-content-type-options'), 'nosniff']
+    ]
+  },
+  {
+    plugin: '@fastify/compress',
+    options: { threshold: 10 },
+    // it looks at routes as they are registered: as on plain Fastify, those that were there before stay as they are
+    does: async (call, when) => [
+      [
+        'returned answers',
+        await header(call, 'GET /api/hello', 'content-encoding', { 'accept-encoding': 'gzip' }),
+        when === 'before' ? 'gzip' : undefined
+      ]
+    ]
+  },
+  {
+    plugin: '@fastify/rate-limit',
+    options: { max: 1000 },
+    does: async (call, when) => [
+      ['counts', await header(call, 'GET /api/hello', 'x-ratelimit-limit'), when === 'before' ? '1000' : undefined]
+    ]
+  },
+  {
+    plugin: '@fastify/jwt',
+    options: { secret: 'a secret of more than thirty-two characters' },
+    setUp: (host) =>
+      host.addHook('onRequest', async (request: FastifyRequest) => {
+        if (request.headers['x-user'] !== undefined) Reflect.set(request, 'user', { name: request.headers['x-user'] })
+      }),
+    does: async (call) => [
+      [
+        'file routes have the user',
+        (await call('GET /api/user', { headers: { 'x-user': 'ada' } })).json,
+        { name: 'ada' }
+      ]
+    ]
+  },
+  {
+    plugin: '@fastify/static',
+    options: { root: join(root, 'docs'), prefix: '/static/' },
+    does: async (call) => [['files', (await call('GET /static/errors.md')).status, 200]]
+  },
+  { plugin: '@fastify/websocket' }
+]
+
+const ROUTES: Routes = {
+  hello: { GET: (request: Request) => ({ hello: 'world', url: request.url, base: request.baseUrl }) },
+  echo: { POST: async (request: Request) => ({ body: await request.body }) },
+  form: { POST: async (request: Request) => Object.fromEntries(await request.formData()) },
+  'users/[id]': {
+    GET: (request: Request, response: Response) =>
+      response.status(201).json({ id: request.params.id, query: request.query }),
+    middleware: [
+      (request: Request, response: Response, next: () => void) =>
+        request.get('x-deny') === undefined ? next() : response.status(401).json({ denied: request.originalUrl })
+    ]
+  },
+  stream: {
+    GET: (_request: Request, response: Response) => {
+      response.type('txt').write('a'.repeat(3000))
+      response.end('b')
+    }
+  },
+  visits: {
+    GET: (request: Request) =>
+      request.session === undefined ? null : (request.session.visits = (request.session.visits ?? 0) + 1)
+  },
+  user: { GET: (request: Request) => request.user ?? null }
+}
+
+/** A Fastify instance with a life of its own: a route, a parser, a hook, an error handler. */
+function hostWithALife(): FastifyInstance {
+  const host = fastify()
+  host.addHook('onRequest', async (_request, reply) => void reply.header('x-host', 'here'))
+  host.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, text, done) =>
+    done(null, String(text).split(','))
+  )
+  host.setErrorHandler((error: Error & { statusCode?: number }, _request, reply: FastifyReply) =>
+    reply.code(error.statusCode ?? 500).send({ host: error.message })
+  )
+  return host
+}
+
+function addOwnRoutes(host: FastifyInstance): void {
+  host.get('/own', (_request, reply) => void reply.send({ own: true }))
+  host.post('/own', async (request) => ({ got: request.body }))
+}
+
+const JSON_BODY = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
+const seen = ({ status, text }: Answer): string => `${status} ${text}`
+
+async function sharedRules(call: Call): Promise<Check[]> {
+  return [
+    ['own route', seen(await call('GET /own')), '200 {"own":true}'],
+    ['own JSON', seen(await call('POST /own', JSON_BODY)), '200 {"got":{"a":1}}'],
+    [
+      'own parser',
+      seen(await call('POST /own', { headers: { 'content-type': 'text/csv' }, body: 'a,b' })),
+      '200 {"got":["a","b"]}'
+    ],
+    ['own hook on file routes', await header(call, 'GET /api/hello', 'x-host'), 'here'],
+    ['own hook on raw answers', await header(call, 'GET /api/stream', 'x-host'), 'here'],
+    ['own 404', (await call('GET /none')).json.message, 'Route GET:/none not found'],
+    [
+      'returned object',
+      seen(await call('GET /api/hello?a=1')),
+      '200 {"hello":"world","url":"/api/hello?a=1","base":""}'
+    ],
+    ['response.json', seen(await call('GET /api/users/7?x=1')), '201 {"id":"7","query":{"x":"1"}}'],
+    ['guard', seen(await call('GET /api/users/7', { headers: { 'x-deny': '1' } })), '401 {"denied":"/api/users/7"}'],
+    ['JSON body', seen(await call('POST /api/echo', JSON_BODY)), '200 {"body":{"a":1}}'],
+    [
+      'error of ours, handler of the host',
+      (await call('POST /api/echo', { ...JSON_BODY, body: '{' })).json,
+      { host: 'Request body is not valid JSON' }
+    ],
+    ['stream', (await call('GET /api/stream')).text.length, 3001],
+    ['405', (await call('PUT /api/hello')).headers.allow, 'GET, HEAD, OPTIONS'],
+    ['404 below the base route', (await call('GET /api/none')).json, { host: 'Route not found' }]
+  ]
+}
+
+async function hostBeside(
+  t: any,
+  neighbour: Neighbour,
+  when: When,
+  load: (name: string) => Plugin
+): Promise<FastifyInstance> {
+  const host = hostWithALife()
+  t.teardown(() => host.close())
+  const register = async (): Promise<void> => {
+    if (neighbour.needs !== undefined) await host.register(load(neighbour.needs) as never)
+    await host.register(load(neighbour.plugin) as never, neighbour.options ?? {})
+    await neighbour.setUp?.(host)
+  }
+  if (when === 'before') await register()
+  if (when === 'before') addOwnRoutes(host)
+  await host.register(fileRoutes, { apiDir: writeRoutes(t, ROUTES), mode: 'test' })
+  if (when === 'after') await register()
+  if (when === 'after') addOwnRoutes(host)
+  return host
+}
+
+type Plugin = Parameters<FastifyInstance['register']>[0]
+
+function loader(): (name: string) => Plugin {
+  return (name) => {
+    const from = [project, matrix].find((place) => isInstalled(place, name))
+    return from?.(name) as Plugin
+  }
+}
+
+function isInstalled(place: NodeJS.Require, name: string): boolean {
+  try {
+    place.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+t.test('a host keeps its own ways beside the plugins of the field, registered before or after', async (t) => {
+  const table: string[] = []
+  const load = loader()
+  for (const neighbour of NEIGHBOURS) {
+    const { plugin, socketOnly, does } = neighbour
+    if (![project, matrix].some((place) => isInstalled(place, plugin))) {
+      table.push(`${plugin.padEnd(22)} left out: not installed (npm run test:matrix installs it)`)
+      continue
+    }
+    for (const when of ['before', 'after'] as const) {
+      await t.test(`${plugin} registered ${when} the file routes`, async (t) => {
+        const host = await hostBeside(t, neighbour, when, load)
+        const socket = callOver(await addressOf(host))
+        const places: [string, Call][] = [
+          ['socket', socket],
+          ...(socketOnly ? [] : [['inject', callByInject(host)] as [string, Call]])
+        ]
+        for (const [place, call] of places) {
+          for (const [rule, got, want] of await sharedRules(call)) t.same(got, want, `${place}: ${rule}`)
+          for (const [rule, got, want] of (await does?.(call, when)) ?? [])
+            t.same(got, want, `${place}: ${plugin}: ${rule}`)
+        }
+        table.push(`${plugin.padEnd(22)} ${when.padEnd(7)} ${places.map(([place]) => place).join(', ')}`)
+      })
+    }
+  }
+  for (const line of table) t.comment(line)
+})
+
+t.test('two registrations on one instance have their own base route, map and tree', async (t) => {
+  const host = fastify()
+  t.teardown(() => host.close())
+  const deny = (_request: Request, response: Response): unknown => response.status(403).json({ denied: true })
+  await host.register(fileRoutes, { apiDir: writeRoutes(t, ROUTES), mode: 'test' })
+  await host.register(fileRoutes, {
+    apiDir: writeRoutes(t, { hello: { GET: () => 'page' }, secret: { GET: () => 'never' } }),
+    baseRoute: '/pages',
+    middleware: { '/pages/secret': [deny] },
+    mode: 'test'
+  })
+  const call = callByInject(host)
+  t.equal((await call('GET /api/hello')).json.hello, 'world')
+  t.equal((await call('GET /pages/hello')).text, 'page')
+  t.equal((await call('GET /pages/secret')).status, 403)
+  t.equal((await call('GET /pages/secret/deeper')).status, 403)
+})
+
+t.test(
+  'a prefix of the registration stands in front of the base route, and keys of the map leave it out',
+  async (t) => {
+    const host = fastify()
+    t.teardown(() => host.close())
+    const tell = (request: Request, response: Response, next: () => void): void => {
+      response.set('x-seen', `${request.baseUrl} ${request.url} ${request.originalUrl}`)
+      next()
+    }
+    const apiDir = writeRoutes(t, {
+      'files/[...path]': { GET: (request: Request) => request.params.path },
+      hello: ROUTES.hello as object as Routes['hello']
+    } as Routes)
+    await host.register(fileRoutes, { apiDir, prefix: '/v9', middleware: { '/api/files/': [tell] }, mode: 'test' })
+    const call = callByInject(host)
+    const answer = await call('GET /v9/api/files/a/b%2Fc')
+    t.same(answer.json, ['a', 'b/c'])
+    t.equal(answer.headers['x-seen'], '/v9/api/files /a/b%2Fc /v9/api/files/a/b%2Fc')
+    t.equal((await call('GET /api/hello')).status, 404)
+    t.equal((await call('GET /v9/api/hello')).json.url, '/v9/api/hello')
+  }
+)
+
+t.test("requests of the host's own routes are not tapped, and its closing is its own", async (t) => {
+  const host = fastify()
+  const closed: string[] = []
+  host.addHook('onClose', async () => void closed.push('host'))
+  host.post('/big', { bodyLimit: 10_000_000 }, async (request) => ({
+    length: (request.body as { a: string }).a.length
+  }))
+  await host.register(fileRoutes, { apiDir: writeRoutes(t, ROUTES), mode: 'test' })
+  const call = callOver(await addressOf(host))
+  const body = JSON.stringify({ a: 'x'.repeat(3_000_000) })
+  t.same((await call('POST /big', { headers: { 'content-type': 'application/json' }, body })).json, {
+    length: 3_000_000
+  })
+  t.equal(host.server.listenerCount('checkContinue'), 0)
+  await host.close()
+  t.same(closed, ['host'])
+})
+
+t.test('a host with a loose router is guarded on every spelling it lets through', async (t) => {
+  const host = fastify({
+    routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
+  })
+  t.teardown(() => host.close())
+  const deny = (_request: Request, response: Response): unknown => response.status(401).json({ denied: true })
+  const apiDir = writeRoutes(t, { 'admin/stats': { GET: () => 'ADMIN' }, '[section]/stats': { GET: () => 'ADMIN' } })
+  await host.register(fileRoutes, { apiDir, middleware: { '/api/admin': [deny] }, mode: 'test' })
+  const call = callByInject(host)
+  for (const path of [
+    '/api/admin/stats',
+    '/api/ADMIN/stats',
+    '/API/Admin/Stats/',
+    '/api//admin//stats',
+    '/api/%61dmin/stats',
+    '/api/aDmin/none'
+  ]) {
+    t.equal((await call(`GET ${path}`)).status, 401, path)
+  }
+  t.equal((await call('GET /api/other/stats')).text, 'ADMIN')
+})
+
+t.test('a plugin that brings its own use() is refused on an app with a hint', async (t) => {
+  const app = await createApp({
+    apiDir: join(writeTree(t, { 'api/a/route.js': 'export const GET = () => 1\n' }), 'api'),
+    mode: 'test'
+  })
+  t.teardown(() => app.close())
+  t.throws(() => app.decorate('use', () => undefined), /app\.register\(fileRoutes/)
+})
