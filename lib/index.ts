@@ -6,6 +6,8 @@ export type { RouteReport, ReportedRoute, ReportedStep } from './plugins/describ
 export { errorHandler } from './plugins/error-handler.js'
 export { ApiError, ConflictError, NotFoundError, ValidationError } from './errors/api-error.js'
 export { BootError, type BootProblem } from './errors/boot-error.js'
+export type { FormFile, RequestFormData } from './contract/form-data.js'
+export type { UploadLimits, UploadOptions } from './contract/uploads.js'
 export type { Request, RequestCookies, CookieItem, UploadedFile } from './contract/request.js'
 export type { Response } from './contract/response.js'
 export type { Handler, StatusObject } from './contract/handler.js'

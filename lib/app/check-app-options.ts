@@ -8,6 +8,7 @@ const KNOWN = new Set([
   'bodyLimit',
   'bodyParser',
   'handlerTimeout',
+  'uploads',
   'mode',
   'port',
   'host',

@@ -8,6 +8,7 @@ import type { ExpressApp } from '../compat/classes.js'
 import { mergeIntoReply } from '../compat/headers.js'
 import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
+import { prepareUploads } from '../plugins/uploads.js'
 
 type Next = (error?: unknown) => void
 type Handle = (request: IncomingMessage, response: ServerResponse, next?: Next) => void
@@ -53,6 +54,7 @@ function createEngine(runtime: Runtime, app: TwinrouteExpress): FastifyInstance 
     runRouter(app, reply)
   }
   const fastify: FastifyInstance = Fastify({ frameworkErrors: (_error, request, reply) => run(request, reply) })
+  prepareUploads(fastify)
   fastify.addHook('onRequest', (request, reply, _done) => run(request, reply))
   fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
   return fastify

@@ -1,6 +1,7 @@
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { cookieHelper, parseCookieHeader } from './cookies.js'
+import { formData } from './form-data.js'
 import {
   kAbort,
   kCookieHelper,
@@ -29,7 +30,7 @@ export interface MemberOptions {
 
 /** The layer between `app.request` and Express's own request prototype. */
 export function requestMembers({ escape, proxyTrust }: MemberOptions): Descriptors {
-  const own = { ...parsedMembers(), ...routingMembers(escape), ...assignable(lifeMembers()) }
+  const own = { ...parsedMembers(), ...routingMembers(escape), ...assignable(lifeMembers()), ...bodyMembers() }
   const inherited = assignable(Object.getOwnPropertyDescriptors(express.request) as Descriptors)
   return { ...inherited, ...own, ...(proxyTrust === 'fastify' ? assignable(clientMembers()) : {}) }
 }
@@ -152,6 +153,10 @@ function clientMembers(): Descriptors {
       return replyOf(this)?.request.host
     }
   })
+}
+
+function bodyMembers(): Descriptors {
+  return { formData: { value: formData, writable: true, configurable: true, enumerable: true } }
 }
 
 function lifeMembers(): Descriptors {

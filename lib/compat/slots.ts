@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { RequestFormData } from '../contract/form-data.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
 import type { Deadline } from './deadline.js'
@@ -34,6 +35,7 @@ export const kRoute: unique symbol = Symbol('twinroute.route')
 export const kNext: unique symbol = Symbol('twinroute.next')
 export const kLocals: unique symbol = Symbol('twinroute.locals')
 export const kAbort: unique symbol = Symbol('twinroute.abort')
+export const kForm: unique symbol = Symbol('twinroute.form')
 
 /** What the tap does with the next chunk of the body. */
 export const TAP_IDLE = 0
@@ -71,6 +73,7 @@ export interface LinkedRequest extends Request {
   [kRequestId]: string | undefined
   [kRedispatched]: boolean
   [kAbort]: AbortController | null
+  [kForm]: Promise<RequestFormData> | null
   [kOriginalUrl]: string | undefined
   [kRoute]: unknown
   [kNext]: unknown
@@ -104,6 +107,7 @@ export function initRequestSlots(request: object): void {
   linked[kRequestId] = undefined
   linked[kRedispatched] = false
   linked[kAbort] = null
+  linked[kForm] = null
   linked[kOriginalUrl] = undefined
   linked[kRoute] = undefined
   linked[kNext] = undefined

@@ -1,5 +1,11 @@
-/** A file of a form: a web `File` whose bytes lie in a temporary file, until the answer has been sent. */
-export interface FormFile extends File {
+/** The `File` of whichever FormData is in force: Node's or that of the DOM library. */
+type WebFile = Exclude<ReturnType<FormData['get']>, string | null>
+
+/**
+ * A file of a form: a web `File` whose bytes lie in a temporary file, until the answer has been sent. It extends both,
+ * since Node's types declare the global `File` and that of `FormData` apart.
+ */
+export interface FormFile extends WebFile, File {
   /** Original file name without any path; empty when the client gave none. */
   readonly name: string
   /** Bytes. */

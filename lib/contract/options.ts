@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify
 import type { Mode } from './mode.js'
 import type { ErrorMiddleware, MiddlewareMap } from './middleware.js'
 import type { BodyParserMode } from './route-module.js'
+import type { UploadOptions } from './uploads.js'
 
 /** What `fileRoutes` and `createApp` both take. */
 export interface RoutesOptions {
@@ -11,10 +12,12 @@ export interface RoutesOptions {
   baseRoute?: string
   /** The middleware map, in place of a middleware file. */
   middleware?: MiddlewareMap
-  /** Largest body in bytes. Default 1 MiB. */
+  /** Largest body in bytes; multipart forms have limits of their own (`uploads`). Default 1 MiB. */
   bodyLimit?: number
   /** When bodies are parsed. Default `'late'`. */
   bodyParser?: BodyParserMode
+  /** Limits of the forms that `request.formData()` reads, and where their files go. */
+  uploads?: UploadOptions
   /** Milliseconds until an unanswered request gets 503. Default 30 000; 0 turns the limit off. */
   handlerTimeout?: number
   /** Default: `NODE_ENV`, then `development`. */

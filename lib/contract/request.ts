@@ -1,4 +1,5 @@
 import type { Request as ExpressRequest } from 'express'
+import type { RequestFormData } from './form-data.js'
 
 /** One cookie of the request. */
 export interface CookieItem {
@@ -54,8 +55,11 @@ export interface RequestMembers {
   requestId: string
   /** Aborted when the client leaves or the handler timeout passes. Created on first use. */
   readonly signal: AbortSignal
-  /** The multipart (or urlencoded) body as a web `FormData`; files are `File` objects with a `path`. */
-  formData(): Promise<FormData>
+  /**
+   * The multipart or urlencoded body as a web `FormData`. Its files are `File` objects with the `path` of the temporary
+   * file behind them, which is gone when the answer has been sent.
+   */
+  formData(): Promise<RequestFormData>
 }
 
 /** The request every middleware and handler receives: Express 5's, with twinroute's members. */

@@ -1,6 +1,7 @@
 import type { Handler } from './handler.js'
 import type { RouteMethod } from './methods.js'
 import type { Middleware } from './middleware.js'
+import type { UploadLimits } from './uploads.js'
 
 /**
  * When JSON, urlencoded and text bodies are parsed: `'late'` after the middleware and before the handler, `'early'`
@@ -15,6 +16,8 @@ export interface RouteConfig {
   /** Milliseconds until an unanswered request gets 503; 0 turns the limit off; default: the app's. */
   timeout?: number
   bodyParser?: BodyParserMode
+  /** Limits of the forms that `formData()` reads; default: the app's. */
+  uploads?: UploadLimits
 }
 
 /** `export const middleware` of a route file: for all methods, or by method. HEAD follows GET unless exported itself. */

@@ -62,5 +62,5 @@ function isLimit(value: unknown): boolean {
   return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0)
 }
 
-/** Where a Fastify instance and the config of its file routes keep what holds for their uploads. */
+/** Where a Fastify instance keeps its options. */
 export const kUploads: unique symbol = Symbol('twinroute.uploads')

@@ -1,6 +1,7 @@
 import type { Handler } from '../contract/handler.js'
 import { ROUTE_METHODS, isRouteMethod, type RouteMethod } from '../contract/methods.js'
 import type { Middleware } from '../contract/middleware.js'
+import { areUploadLimits, UPLOAD_LIMIT_NAMES } from '../contract/uploads.js'
 import type { RouteConfig, RouteMiddleware, RouteModule } from '../contract/route-module.js'
 import { displayPath, type BootProblem, type BootProblemCode } from '../errors/boot-error.js'
 import { describeType } from '../errors/describe-type.js'
@@ -116,6 +117,10 @@ const CONFIG_CHECKS: { [key in keyof RouteConfig]-?: { accepts: (value: unknown)
   bodyParser: {
     accepts: (value) => value === 'late' || value === 'early' || value === false,
     expected: "'late', 'early' or false"
+  },
+  uploads: {
+    accepts: areUploadLimits,
+    expected: `an object with ${UPLOAD_LIMIT_NAMES.join(', ')}, each a whole number`
   }
 }
 

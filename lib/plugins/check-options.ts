@@ -1,4 +1,5 @@
 import type { RoutesOptions } from '../contract/options.js'
+import { areUploadLimits, UPLOAD_LIMIT_NAMES, type UploadOptions } from '../contract/uploads.js'
 
 type Check = readonly [name: string, value: unknown, accepted: boolean, expected: string]
 
@@ -8,12 +9,24 @@ type Check = readonly [name: string, value: unknown, accepted: boolean, expected
  */
 export function checkRoutesOptions(options: RoutesOptions): void {
   checkObject('options', options)
-  const { bodyLimit, bodyParser, handlerTimeout, mode } = options
+  const { bodyLimit, bodyParser, handlerTimeout, mode, uploads } = options
   checkAll([
     ['bodyLimit', bodyLimit, bodyLimit === undefined || isCount(bodyLimit), 'a positive number of bytes'],
     ['bodyParser', bodyParser, isBodyParser(bodyParser), "'late', 'early' or false"],
     ['handlerTimeout', handlerTimeout, isMilliseconds(handlerTimeout), 'milliseconds, or 0 for no limit'],
     ['mode', mode, mode === undefined || typeof mode === 'string', 'a word such as "production"']
+  ])
+  if (uploads !== undefined) checkUploads(uploads)
+}
+
+function checkUploads(uploads: UploadOptions): void {
+  checkObject('uploads', uploads)
+  const { directory, ...limits } = uploads
+  const isPlace = directory === undefined || typeof directory === 'string' || directory instanceof URL
+  const named = `an object with ${UPLOAD_LIMIT_NAMES.join(', ')}, each a whole number, and directory`
+  checkAll([
+    ['uploads.directory', directory, isPlace, 'a path or a file URL'],
+    ['uploads', uploads, areUploadLimits(limits), named]
   ])
 }
 

@@ -11,6 +11,7 @@ import type { Runtime } from '../dispatch/runtime.js'
 import { checkRoutesOptions } from './check-options.js'
 import { reportRoutes } from './describe-routes.js'
 import { answerUnmatched, leaveBodiesAlone } from './unmatched.js'
+import { prepareUploads } from './uploads.js'
 import { claimNotFound, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
 
 const MEBIBYTE = 1024 * 1024
@@ -28,6 +29,7 @@ const MEBIBYTE = 1024 * 1024
 export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
   checkRoutesOptions(options)
   const runtime = runtimeOf(fastify, options.mode)
+  prepareUploads(fastify, options.uploads)
   const routes = await loadRoutes(fastify, runtime, options)
   logReport(fastify, runtime, routes)
   const served = { routes, defaults: routeDefaults(options) }

@@ -1,0 +1,32 @@
+import { openAsBlob } from 'node:fs'
+import type { FormFile } from '../contract/form-data.js'
+
+/** A complete temporary file, and what the client said about it. */
+export interface StoredFile {
+  path: string
+  name: string
+  type: string
+}
+
+/**
+ * A web `File` over a temporary file, with its `path`. Nothing is read until somebody reads the File: it can be sent on
+ * with `fetch` however large it is.
+ */
+export async function openFormFile({ path, name, type }: StoredFile): Promise<FormFile> {
+  const bytes = await openAsBlob(path)
+  const file = new File([bytes], name, { type })
+  return Object.defineProperty(file, 'path', { value: path, enumerable: true }) as FormFile
+}
+
+// Control characters, and those that turn the direction of text, behind which `gpj.exe` reads as `exe.jpg`.
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Longest file name that common file systems take. */
+const LONGEST_NAME = 255
+
+/** The last segment of a file name, whichever slash the client uses; empty where it leads to a directory. */
+export function cleanFileName(given: string): string {
+  const last = given.split(/[/\\]/).at(-1) as string
+  const name = last.replaceAll(INVISIBLE, '').slice(0, LONGEST_NAME)
+  return name === '.' || name === '..' ? '' : name
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Machine and process stand in the name of a directory, so that nobody sweeps away what a living process writes. */
+const PREFIX = `twinroute-uploads-${hostname().replaceAll(/\W/g, '')}`
+const NAME = new RegExp(`^${PREFIX}-(\\d+)-\\w{6}$`)
+
+/** Milliseconds since 1970. A directory of our process id that is older is from a process that had the id before us. */
+const PROCESS_START = Date.now() - process.uptime() * 1000
+
+/** Where temporary files go: the given folder, else the system's. */
+export function tempParent(directory: string | URL | undefined): string {
+  if (directory === undefined) return tmpdir()
+  return directory instanceof URL || directory.startsWith('file:') ? fileURLToPath(directory) : directory
+}
+
+const removals = new Set<Promise<void>>()
+
+/** Resolves when the removals under way have ended, well or not. */
+export async function removalsEnded(): Promise<void> {
+  await Promise.allSettled(removals)
+}
+
+/** The temporary files of one form, in a directory of their own that only this user may enter (0700). */
+export class TempFiles {
+  readonly #parent: string
+  #directory: Promise<string> | undefined
+
+  constructor(parent: string) {
+    this.#parent = parent
+  }
+
+  /** A path in the directory that nobody can guess. */
+  async newPath(): Promise<string> {
+    this.#directory ??= mkdtemp(join(this.#parent, `${PREFIX}-${process.pid}-`))
+    return join(await this.#directory, randomUUID())
+  }
+
+  /** Removes the directory with all that is in it. */
+  remove(): Promise<void> {
+    const removal = this.#remove().finally(() => removals.delete(removal))
+    removals.add(removal)
+    return removal
+  }
+
+  async #remove(): Promise<void> {
+    if (this.#directory === undefined) return
+    const directory = await this.#directory.catch(() => undefined) // it could not be made: there is nothing to remove
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Removes the directories that processes of this machine and user have left behind when they were killed. */
+export async function sweepTempFiles(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = NAME.exec(name)?.[1]
+    if (pid === undefined) continue
+    const path = join(parent, name)
+    if (await isLeftBehind(path, Number(pid))) await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function isLeftBehind(path: string, pid: number): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined) // another process may sweep, too
+  if (found === undefined || !found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false
+  return pid === process.pid ? found.mtimeMs < PROCESS_START : !isRunning(pid)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0) // sends nothing
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH' // EPERM: it runs, as another user
+  }
+}
