@@ -72,26 +72,33 @@ export class ServerDrain {
   }
 
   #closeQuiet(): void {
+    const peersWithTls = new Set([...this.#sockets].filter((socket) => socket instanceof TLSSocket).map(peerOf))
     for (const socket of this.#sockets) {
-      const looks = this.#isQuiet(socket) ? (this.#looks.get(socket) ?? 0) + 1 : 0
+      const isBeneathTls = !(socket instanceof TLSSocket) && peersWithTls.has(peerOf(socket))
+      const isQuiet = !isBeneathTls && !this.#speaksHttp2(socket) && hasNoExchange(socket)
+      const looks = isQuiet ? (this.#looks.get(socket) ?? 0) + 1 : 0
       this.#looks.set(socket, looks)
       if (looks >= QUIET_LOOKS) socket.destroy()
     }
   }
 
-  /** No request is being answered and nothing waits to be sent: kept alive, or handed over to somebody else (WebSocket). */
-  #isQuiet(socket: HttpSocket): boolean {
-    return this.#speaksHttp1(socket) && !socket._httpMessage && socket.writableLength === 0
-  }
-
-  /** Neither HTTP/2, whose sessions close their connections themselves, nor the TCP connection beneath TLS. */
-  #speaksHttp1(socket: Socket): boolean {
-    if (socket instanceof TLSSocket) return socket.alpnProtocol !== 'h2'
-    return this.#server instanceof HttpServer
+  /** Its sessions close their connections themselves. */
+  #speaksHttp2(socket: Socket): boolean {
+    if (socket instanceof TLSSocket) return socket.alpnProtocol === 'h2'
+    return !(this.#server instanceof TlsServer) && !(this.#server instanceof HttpServer)
   }
 
   #cutAll(): void {
     for (const session of this.#sessions) session.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
+}
+
+/** Nothing is being answered and nothing waits to be sent: kept alive, or handed over to somebody else (WebSocket). */
+function hasNoExchange(socket: HttpSocket): boolean {
+  return !socket._httpMessage && socket.writableLength === 0
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
 }
