@@ -1,30 +1,24 @@
 import http from 'node:http'
+import { Readable } from 'node:stream'
 import express from 'express'
 import type { Compat } from './classes.js'
-import { requestStreamLayer, responseMembers } from './layers.js'
-import { initRequestSlots, initResponseSlots, kCompat, kTap, TAP_MISSED, type LinkedRequest } from './slots.js'
+import { answeringMethods } from './response.js'
+import { initRequestSlots, initResponseSlots, kTap, TAP_MISSED, type LinkedRequest } from './slots.js'
 
-interface Layer {
-  prototype: object
-  /** How many members `app.request` or `app.response` had when the layer was made; users add members at any time. */
-  members: number
-}
-
-const layers = new WeakMap<object, WeakMap<object, Layer>>()
+const incoming = http.IncomingMessage.prototype
+const outgoing = http.ServerResponse.prototype
 
 /**
  * Gives Express's API to a pair that is not of our classes: injected, HTTP/2, or of a host's server that could not be
- * adopted. Their own prototypes must stay in the chain (Express's alone would answer an injected request with an empty
- * 200), so Express's members are laid over them, once per kind of object.
+ * adopted. The prototypes become those of any other pair; what the pair's own kind adds to node's streams is pinned on
+ * the objects before. So it survives, whoever sets the prototypes: a mounted Express app sets them to its own, under which
+ * an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
  */
 export function upgradePair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
-  const { expressApp } = compat
-  if (Object.getPrototypeOf(request) === http.IncomingMessage.prototype)
-    Object.setPrototypeOf(request, expressApp.request)
-  else layOver(request, expressApp.request, { ...http2Members(request), [kCompat]: { value: compat } })
-  if (Object.getPrototypeOf(response) === http.ServerResponse.prototype)
-    Object.setPrototypeOf(response, expressApp.response)
-  else layOver(response, expressApp.response, responseMembers(Object.getPrototypeOf(response) as http.ServerResponse))
+  if (Object.getPrototypeOf(request) !== incoming) Object.defineProperties(request, requestPins(request))
+  if (Object.getPrototypeOf(response) !== outgoing) Object.defineProperties(response, responsePins(response))
+  Object.setPrototypeOf(request, compat.expressApp.request)
+  Object.setPrototypeOf(response, compat.expressApp.response)
   initRequestSlots(request)
   initResponseSlots(response)
   ;(request as LinkedRequest)[kTap] = TAP_MISSED
@@ -44,53 +38,52 @@ export function reclaimPair(compat: Compat, request: http.IncomingMessage, respo
   for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
 }
 
-function layOver(target: object, top: object, extra: PropertyDescriptorMap): void {
-  const base = Object.getPrototypeOf(target) as object
-  const known = layersOf(top).get(base)
-  const members = countMembers(top)
-  if (known?.members === members) {
-    Object.setPrototypeOf(target, known.prototype)
-    return
-  }
-  const prototype = Object.create(base, { ...descriptorsOf(top), ...extra }) as object
-  layersOf(top).set(base, { prototype, members })
-  Object.setPrototypeOf(target, prototype)
+const pins = new WeakMap<object, PropertyDescriptorMap>()
+
+function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
+  return pinsOf(request, () => ({
+    ...membersOf(request, [incoming, Readable.prototype]),
+    _destroy: method(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
+    ...(request.httpVersionMajor === 2 ? { get: method(getHttp2Header), header: method(getHttp2Header) } : {})
+  }))
 }
 
-function layersOf(top: object): WeakMap<object, Layer> {
-  let found = layers.get(top)
-  if (found === undefined) layers.set(top, (found = new WeakMap()))
+function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
+  return pinsOf(response, () => {
+    const { end, writeHead } = answeringMethods(Object.getPrototypeOf(response) as http.ServerResponse)
+    return { ...membersOf(response, [outgoing]), end: method(end), writeHead: method(writeHead) }
+  })
+}
+
+/** One set per kind of object. */
+function pinsOf(target: object, create: () => PropertyDescriptorMap): PropertyDescriptorMap {
+  const kind = Object.getPrototypeOf(target) as object
+  let found = pins.get(kind)
+  if (found === undefined) pins.set(kind, (found = create()))
   return found
 }
 
-/** All members from `top` down to node's own prototypes, the nearer ones winning; stream methods belong to the base. */
-function descriptorsOf(top: object): PropertyDescriptorMap {
-  const all: PropertyDescriptorMap = {}
-  for (const holder of chainOf(top)) {
-    if (holder === requestStreamLayer) continue
-    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) all[name] ??= descriptor
+/** The members of an object's prototypes down to the ones that every pair has, the nearer ones winning. */
+function membersOf(target: object, ends: readonly object[]): PropertyDescriptorMap {
+  const members: PropertyDescriptorMap = {}
+  const stops = new Set<object | null>([...ends, Object.prototype, null])
+  for (let holder = prototypeOf(target); holder !== null && !stops.has(holder); holder = prototypeOf(holder)) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+      if (name !== 'constructor') members[name] ??= { ...descriptor, configurable: true }
+    }
   }
-  return all
+  return members
 }
 
-function countMembers(top: object): number {
-  return chainOf(top).reduce((count, holder) => count + Object.keys(holder).length, 0)
+function prototypeOf(target: object): object | null {
+  return Object.getPrototypeOf(target) as object | null
 }
 
-function chainOf(top: object): object[] {
-  const chain: object[] = []
-  const ends = [http.IncomingMessage.prototype, http.ServerResponse.prototype] as object[]
-  for (let holder = top; !ends.includes(holder); holder = Object.getPrototypeOf(holder) as object) chain.push(holder)
-  return chain
+function method(value: unknown): PropertyDescriptor {
+  return { value, writable: true, configurable: true, enumerable: false }
 }
 
 /** HTTP/2 names the host in `:authority`. */
-function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
-  if (request.httpVersionMajor !== 2) return {}
-  const descriptor = { value: getHttp2Header, writable: true, configurable: true, enumerable: true }
-  return { get: descriptor, header: descriptor }
-}
-
 function getHttp2Header(this: LinkedRequest, name: string): unknown {
   const value: unknown = express.request.get.call(this, name)
   return value ?? (name.toLowerCase() === 'host' ? this.headers[':authority'] : undefined)
