@@ -1,3 +1,4 @@
+import type { Application } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { kMode, resolveMode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
@@ -28,6 +29,8 @@ export interface App extends FastifyInstance {
    * SIGTERM, SIGINT and uncaught errors close the app and end the process (option `shutdown`).
    */
   start(): Promise<string>
+  /** The Express-side application, which is `request.app`: settings (`app.express.set('etag', false)`), locals, engines. */
+  readonly express: Application
   /** True once closing has begun, which is before the listener closes: what a readiness check answers with. */
   readonly isClosing: boolean
 }
@@ -73,6 +76,7 @@ function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions)
     },
     start: () => start(app, runtime.mode, options)
   }
+  app.decorate('express', runtime.compat.expressApp)
   app.decorate('use', methods.use)
   app.decorate('start', methods.start)
   app.addHook('onClose', async () => leaveProcessEvents(app))
