@@ -1,5 +1,6 @@
 import type { AppOptions, ShutdownOptions } from '../contract/options.js'
 import { checkAll, checkObject, checkRoutesOptions, isMilliseconds } from '../plugins/check-options.js'
+import { checkCors } from './check-cors.js'
 
 const KNOWN = new Set([
   'apiDir',
@@ -28,13 +29,19 @@ export function checkAppOptions(options: AppOptions): void {
     ['host', host, host === undefined || typeof host === 'string', 'a host name or address'],
     ['errorHandler', errorHandler, errorHandler === undefined || typeof errorHandler === 'function', 'a function']
   ])
-  if (expressOptions !== undefined) checkObject('expressOptions', expressOptions)
+  if (expressOptions !== undefined) checkExpressOptions(expressOptions)
   if (shutdown !== undefined) checkShutdown(shutdown)
   if (fastifyOptions !== undefined) checkObject('fastifyOptions', fastifyOptions)
   const unknown = Object.keys(options).find((name) => !KNOWN.has(name))
   if (unknown !== undefined) {
     throw new TypeError(`createApp has no option ${unknown}; Fastify's own options go into fastifyOptions`)
   }
+}
+
+function checkExpressOptions(expressOptions: NonNullable<AppOptions['expressOptions']>): void {
+  checkObject('expressOptions', expressOptions)
+  const { enableCors } = expressOptions
+  if (enableCors !== undefined) checkCors(enableCors)
 }
 
 function checkShutdown(shutdown: ShutdownOptions): void {

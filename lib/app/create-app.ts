@@ -9,6 +9,7 @@ import { loadRoutes, routeDefaults, serveRoutes } from '../plugins/file-routes.j
 import { keepRuntime } from '../plugins/routed-servers.js'
 import { prepareUploads } from '../plugins/uploads.js'
 import { checkAppOptions } from './check-app-options.js'
+import { createCorsHook } from './cors.js'
 import { installErrorHandler } from './error-handling.js'
 import { fastifyOptions } from './fastify-options.js'
 import { guardOtherRoutes } from './guard-routes.js'
@@ -50,13 +51,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     linksAtRoot: true,
     route: (request, response) => app.routing(request, response)
   })
-  const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, () => app))
+  const { enableCors } = options.expressOptions ?? {}
+  const cors = enableCors && createCorsHook(enableCors)
+  const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors }))
   runtime.compat.expressApp.set('trust proxy', options.trustProxy ?? false)
   keepRuntime(app, runtime)
   Reflect.set(app, kMode, mode)
   prepareUploads(app, options.uploads)
   const defaults = routeDefaults(options)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
+  if (cors !== undefined) app.addHook('onRequest', cors)
   app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))
   prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
   installErrorHandler(app, runtime, options)

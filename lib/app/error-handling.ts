@@ -1,11 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
+import { errorHeaders } from '../errors/error-headers.js'
 import { link } from '../compat/attach.js'
 import { kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
 import { runStack } from '../dispatch/enter-app.js'
 import { createFail, prepareError } from '../dispatch/handle-error.js'
 import type { Runtime } from '../dispatch/runtime.js'
+import type { CorsHook } from './cors.js'
 
 type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyRequest, reply: FastifyReply) => unknown
 
@@ -14,7 +16,7 @@ type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyReques
  * Fastify and its plugins raise by themselves meet the Express error middleware, too.
  */
 export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
-  let last = app.errorHandler as ErrorHandler
+  let last = withFittingHeaders(app.errorHandler as ErrorHandler)
   if (isErrorMiddleware(errorHandler)) runtime.stack.useLast(errorHandler)
   else if (errorHandler !== undefined) last = errorHandler as ErrorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -27,20 +29,40 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
   })
 }
 
+/** Fastify's own handler copies every header of an error, a length of an upstream's body too. */
+function withFittingHeaders(handler: ErrorHandler): ErrorHandler {
+  return function (error, request, reply) {
+    if (!('headers' in error)) return handler.call(this, error, request, reply)
+    reply.headers(errorHeaders(error))
+    const bare = Object.create(error, { headers: { value: undefined } }) as Error
+    return handler.call(this, bare, request, reply)
+  }
+}
+
 function isErrorMiddleware(handler: AppOptions['errorHandler']): handler is ErrorMiddleware {
   return typeof handler === 'function' && handler.length === 4
+}
+
+/** What stands around the runtime and is there only when Fastify has been made. */
+export interface Frame {
+  app: () => FastifyInstance
+  cors: CorsHook | undefined
 }
 
 /**
  * Malformed paths and over-long parameters (`/%zz`): Fastify knows no route for them and runs neither hooks nor error
  * handler, so both are run here.
  */
-export function frameworkErrorHandler(runtime: Runtime, app: () => FastifyInstance, handlerTimeout: number) {
+export function frameworkErrorHandler(runtime: Runtime, { app, cors }: Frame, handlerTimeout: number) {
   const fail = createFail(runtime.stack, 'last', (reply, error) => callErrorHandler(app(), reply, error))
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-    link(runtime.compat, request, reply)
-    if (runtime.stack.isEmpty) fail(reply, error)
-    else runStack(runtime, reply, handlerTimeout, () => fail(reply, error))
+    const answer = (): void => {
+      link(runtime.compat, request, reply)
+      if (runtime.stack.isEmpty) fail(reply, error)
+      else runStack(runtime, reply, handlerTimeout, () => fail(reply, error))
+    }
+    if (cors === undefined) answer()
+    else cors(request, reply, answer)
   }
 }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { LogController, type FastifyServerOptions } from 'fastify'
 import type { AppOptions } from '../contract/options.js'
 import type { Compat } from '../compat/classes.js'
 import { kRequestId, type LinkedRequest } from '../compat/slots.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './client-error.js'
-import { frameworkErrorHandler } from './error-handling.js'
+import { frameworkErrorHandler, type Frame } from './error-handling.js'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -16,11 +16,7 @@ const MAX_PARAM_LENGTH = 1024
 const REQUEST_TIMEOUT = 60_000
 
 /** What the app's Fastify is made with: our classes and limits, under what the user gives. */
-export function fastifyOptions(
-  options: AppOptions,
-  runtime: Runtime,
-  app: () => FastifyInstance
-): FastifyServerOptions {
+export function fastifyOptions(options: AppOptions, runtime: Runtime, frame: Frame): FastifyServerOptions {
   const { fastifyOptions: given = {}, trustProxy = false, bodyLimit = MEBIBYTE, handlerTimeout = 30_000 } = options
   return {
     logger: runtime.mode !== 'test',
@@ -28,7 +24,7 @@ export function fastifyOptions(
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,
     return503OnClosing: false, // a request that was accepted is answered
-    frameworkErrors: frameworkErrorHandler(runtime, app, handlerTimeout),
+    frameworkErrors: frameworkErrorHandler(runtime, frame, handlerTimeout),
     clientErrorHandler: clientErrorHandler(runtime, options),
     ...given,
     trustProxy,
