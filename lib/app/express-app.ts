@@ -1,10 +1,9 @@
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import express from 'express'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import http, { type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { Express } from 'express'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import { resolveMode } from '../contract/mode.js'
-import { link } from '../compat/attach.js'
-import type { ExpressApp } from '../compat/classes.js'
+import { link, prepareForeignPair } from '../compat/attach.js'
 import { mergeIntoReply } from '../compat/headers.js'
 import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
@@ -14,9 +13,14 @@ type Next = (error?: unknown) => void
 type Handle = (request: IncomingMessage, response: ServerResponse, next?: Next) => void
 
 /** An Express application whose requests run through Fastify. */
-export interface TwinrouteExpress extends ExpressApp {
-  /** The Fastify instance beneath, for hooks and plugins; they are added before the first request. */
+export interface TwinrouteExpress extends Express {
+  /**
+   * The Fastify instance beneath, for hooks, plugins and `inject`. Hooks and plugins are added before the first request;
+   * routes registered here are asked before Express's.
+   */
   readonly fastify: FastifyInstance
+  /** For a server of one's own: `https.createServer({ ...app.serverOptions, key, cert }, app)`. */
+  readonly serverOptions: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>
   handle: Handle
 }
 
@@ -32,30 +36,44 @@ export function createExpressApp(): TwinrouteExpress {
     linksAtRoot: true,
     route: (request, response) => fastify.routing(request, response)
   })
-  const app = runtime.compat.expressApp as TwinrouteExpress
+  const app = runtime.compat.expressApp as Express as TwinrouteExpress
   app.enable('x-powered-by')
   const fastify = createEngine(runtime, app)
-  const mountedHandle = app.handle
-  const handle = bootOnFirstRequest(fastify)
+  const handleMounted = app.handle
+  const handleFirst = bootOnFirstRequest(fastify)
   app.handle = function (request, response, next) {
-    if (next === undefined) handle(request, response)
-    else mountedHandle.call(app, request, response, next)
+    if (next === undefined) return handleFirst(request, response)
+    prepareForeignPair(request, response)
+    handleMounted.call(app, request, response, next)
   }
   const { IncomingMessage, ServerResponse } = runtime.compat
   const serverOptions = { IncomingMessage, ServerResponse }
-  app.listen = ((...given: unknown[]) => listen(http.createServer(serverOptions, app), given)) as ExpressApp['listen']
+  app.listen = ((...given: unknown[]) => listen(http.createServer(serverOptions, app), given)) as Express['listen']
   return Object.assign(app, { fastify, serverOptions })
 }
 
-/** A Fastify without routes: every request runs Express's router in the root hook, malformed paths too. */
+/**
+ * A Fastify whose answer to what it has no route for is Express's router. It runs behind the onRequest hooks of all
+ * plugins, and before Fastify would parse a body. Malformed paths, for which Fastify runs no hooks, meet it too.
+ */
 function createEngine(runtime: Runtime, app: TwinrouteExpress): FastifyInstance {
-  const run = (request: FastifyRequest, reply: FastifyReply): void => {
-    link(runtime.compat, request, reply)
-    runRouter(app, reply)
-  }
-  const fastify: FastifyInstance = Fastify({ frameworkErrors: (_error, request, reply) => run(request, reply) })
+  const { compat } = runtime
+  const fastify: FastifyInstance = Fastify({
+    http: { IncomingMessage: compat.IncomingMessage, ServerResponse: compat.ServerResponse },
+    frameworkErrors(_error, request, reply) {
+      link(compat, request, reply)
+      runRouter(app, reply)
+    }
+  })
   prepareUploads(fastify)
-  fastify.addHook('onRequest', (request, reply, _done) => run(request, reply))
+  fastify.addHook('onRequest', (request, reply, done) => {
+    link(compat, request, reply)
+    done()
+  })
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.is404) runRouter(app, reply)
+    else done(null, payload)
+  })
   fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
   return fastify
 }
@@ -106,20 +124,3 @@ function listen(server: Server, given: unknown[]): Server {
   if (typeof last === 'function') server.once('error', last as (error: Error) => void)
   return Reflect.apply(server.listen, server, given) as Server
 }
-
-const { Router, json, raw, text, urlencoded, static: serveStatic, request, response, application } = express
-export { Router, json, raw, serveStatic, text, urlencoded }
-
-/** The factory with what Express's own has on it. */
-export const expressFactory = Object.assign(createExpressApp, {
-  Router,
-  Route: Reflect.get(express, 'Route') as unknown, // in Express, though not in its types
-  json,
-  raw,
-  text,
-  urlencoded,
-  static: serveStatic,
-  request,
-  response,
-  application
-})

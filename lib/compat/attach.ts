@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { armTap } from './body.js'
 import type { Compat } from './classes.js'
 import { serverClassNames } from './private-names.js'
-import { kCompat, kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
+import { initRequestSlots, initResponseSlots, kCompat, kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
 import { reclaimPair, upgradePair } from './upgrade.js'
 
 /**
@@ -27,4 +27,11 @@ export function link(compat: Compat, request: FastifyRequest, reply: FastifyRepl
   else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
   response[kReply] = reply
   armTap(request.raw as LinkedRequest, compat.tapLimit)
+}
+
+/** Makes our members work on a pair of a foreign Express app's in which one of ours is mounted: they act as Express's own. */
+export function prepareForeignPair(request: http.IncomingMessage, response: http.ServerResponse): void {
+  if ((response as LinkedResponse)[kReply] !== undefined) return
+  initRequestSlots(request)
+  initResponseSlots(response)
 }
