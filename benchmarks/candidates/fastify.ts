@@ -1,0 +1,36 @@
+import fastify from 'fastify'
+import { portOf } from '../listening.js'
+import { MANY_ROUTES } from '../workload.js'
+
+interface User {
+  Params: { id: string }
+  Querystring: { page: string }
+}
+
+export async function start(): Promise<number> {
+  const app = fastify({ requestTimeout: 60_000 })
+  app.get('/api/hello', () => ({ hello: 'world' }))
+  app.get<User>('/api/users/:id', (request) => ({ id: request.params.id, page: request.query.page }))
+  app.post<{ Body: { name: string } }>('/api/notes', (request) => ({ name: request.body.name }))
+  const pass = (_request: unknown, _reply: unknown, done: () => void): void => done()
+  app.get(
+    '/api/chain',
+    {
+      onRequest: [
+        pass,
+        pass,
+        pass,
+        (_request, reply, done) => {
+          reply.header('x-chain', '4')
+          done()
+        }
+      ]
+    },
+    () => ({ ok: true })
+  )
+  for (let route = 0; route < MANY_ROUTES; route++) {
+    app.get<User>(`/api/many/r${route}/:id`, (request) => ({ route, id: request.params.id }))
+  }
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return portOf(app.server)
+}

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http'
+import Router from '@koa/router'
+import Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
+import { listen } from '../listening.js'
+import { MANY_ROUTES } from '../workload.js'
+
+export function start(): Promise<number> {
+  const app = new Koa()
+  const router = new Router()
+  router.get('/api/hello', (context) => {
+    context.body = { hello: 'world' }
+  })
+  router.get('/api/users/:id', (context) => {
+    context.body = { id: context.params.id, page: context.query.page }
+  })
+  router.post('/api/notes', bodyParser(), (context) => {
+    context.body = { name: (context.request.body as { name: string }).name }
+  })
+  const pass: Koa.Middleware = (_context, next) => next()
+  const mark: Koa.Middleware = (context, next) => {
+    context.set('x-chain', '4')
+    return next()
+  }
+  router.get('/api/chain', pass, pass, pass, mark, (context) => {
+    context.body = { ok: true }
+  })
+  for (let route = 0; route < MANY_ROUTES; route++) {
+    router.get(`/api/many/r${route}/:id`, (context) => {
+      context.body = { route, id: context.params.id }
+    })
+  }
+  app.use(router.routes())
+  return listen(createServer(app.callback()))
+}

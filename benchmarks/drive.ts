@@ -1,0 +1,48 @@
+import autocannon from 'autocannon'
+import type { CandidateProcess } from './candidate-process.js'
+import type { Work } from './workload.js'
+
+export const CONNECTIONS = 32
+
+export interface Measured {
+  /** Microseconds of the server's CPU per request. */
+  cpu: number
+  /** Requests per second, a side figure: the driver shares the machine. */
+  rate: number
+}
+
+/** Asks once and compares, so that nothing is timed that answers something else. */
+export async function check(candidate: string, port: number, work: Work): Promise<void> {
+  const { method, headers = {}, body, status, answer } = work
+  const given = body === undefined ? {} : { body }
+  const response = await fetch(`http://127.0.0.1:${port}${work.path}`, { method, headers, ...given })
+  const text = await response.text()
+  const same = answer === undefined || sameJson(text, answer)
+  if (response.status === status && same) return
+  throw new Error(`${candidate} answers ${work.name} with ${response.status} ${text.slice(0, 200)}`)
+}
+
+/** Some candidates indent their JSON. */
+function sameJson(text: string, wanted: string): boolean {
+  return JSON.stringify(JSON.parse(text)) === wanted
+}
+
+export async function measure(server: CandidateProcess, work: Work, amount: number): Promise<Measured> {
+  const before = await server.usage()
+  const result = await load(server.port, work, amount)
+  const after = await server.usage()
+  if (result.errors > 0 || result['2xx'] + result.non2xx !== amount)
+    throw new Error(`Not every request was answered: ${work.name}`)
+  return { cpu: (after.cpu - before.cpu) / amount, rate: result.requests.average }
+}
+
+export async function load(
+  port: number,
+  work: Work,
+  amount: number,
+  connections = CONNECTIONS
+): Promise<autocannon.Result> {
+  const { method, headers = {}, body } = work
+  const given = body === undefined ? {} : { body }
+  return autocannon({ url: `http://127.0.0.1:${port}${work.path}`, method, headers, connections, amount, ...given })
+}

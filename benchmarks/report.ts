@@ -1,0 +1,60 @@
+import { YARDSTICK } from './candidate.js'
+import { spread, type Spread } from './statistics.js'
+
+/** One timed round. */
+export interface Sample {
+  candidate: string
+  work: string
+  launch: number
+  round: number
+  cpu: number
+  rate: number
+}
+
+export interface Row {
+  candidate: string
+  work: string
+  /** CPU per request over that of plain Fastify in the same round. */
+  ratio: Spread
+  /** Microseconds. */
+  cpu: Spread
+  rate: Spread
+}
+
+export interface Report {
+  node: string
+  machine: string
+  date: string
+  settings: { launches: number; rounds: number; amount: number; connections: number }
+  rows: readonly Row[]
+}
+
+/** Ratios are taken within a round, where the machine was in the same mood for both. */
+export function summarize(samples: readonly Sample[]): Row[] {
+  const groups = groupBy(samples)
+  return [...groups.values()].map((group) => {
+    const { candidate, work } = group[0] as Sample
+    return {
+      candidate,
+      work,
+      ratio: spread(group.map((sample) => sample.cpu / yardstickOf(samples, sample).cpu)),
+      cpu: spread(group.map(({ cpu }) => cpu)),
+      rate: spread(group.map(({ rate }) => rate))
+    }
+  })
+}
+
+function groupBy(samples: readonly Sample[]): Map<string, Sample[]> {
+  const groups = new Map<string, Sample[]>()
+  for (const sample of samples) {
+    const key = `${sample.work} ${sample.candidate}`
+    groups.set(key, [...(groups.get(key) ?? []), sample])
+  }
+  return groups
+}
+
+function yardstickOf(samples: readonly Sample[], { work, launch, round }: Sample): Sample {
+  return samples.find(
+    (other) => other.candidate === YARDSTICK && other.work === work && other.launch === launch && other.round === round
+  ) as Sample
+}

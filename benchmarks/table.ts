@@ -1,0 +1,31 @@
+import type { Report, Row } from './report.js'
+import type { Work } from './workload.js'
+
+/** A Markdown table: a row per candidate, a column per work, each cell the median ratio and the middle half. */
+export function formatTable(report: Report, works: readonly Work[]): string {
+  const columns = works.filter(({ name }) => report.rows.some((row) => row.work === name))
+  const names = [...new Set(report.rows.map((row) => row.candidate))]
+  const { launches, rounds, amount, connections } = report.settings
+  return [
+    `CPU time of the server per request, plain Fastify = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
+    `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order.`,
+    '',
+    line(['', ...columns.map(({ title }) => title)]),
+    line(['---', ...columns.map(() => '---')]),
+    ...names.map((name) => line([name, ...columns.map((work) => cell(find(report, name, work.name)))]))
+  ].join('\n')
+}
+
+function find(report: Report, candidate: string, work: string): Row | undefined {
+  return report.rows.find((row) => row.candidate === candidate && row.work === work)
+}
+
+function cell(row: Row | undefined): string {
+  if (row === undefined) return '-'
+  const { median, low, high } = row.ratio
+  return `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
