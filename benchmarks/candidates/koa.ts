@@ -31,5 +31,6 @@ export function start(): Promise<number> {
     })
   }
   app.use(router.routes())
-  return listen(createServer(app.callback()))
+  const answer = app.callback()
+  return listen(createServer((request, response) => void answer(request, response)))
 }

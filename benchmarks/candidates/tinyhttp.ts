@@ -14,10 +14,10 @@ export function start(): Promise<number> {
   app.post('/api/notes', json(), (request: Request, response: Response) => {
     response.json({ name: (Reflect.get(request, 'body') as { name: string }).name })
   })
-  const pass = (_request: Request, _response: Response, next: NextFunction): void => void next()
+  const pass = (_request: Request, _response: Response, next: NextFunction): void => next()
   const mark = (_request: Request, response: Response, next: NextFunction): void => {
     response.setHeader('x-chain', '4')
-    void next()
+    next()
   }
   app.get(
     '/api/chain',
