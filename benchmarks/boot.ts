@@ -1,0 +1,44 @@
+// CPU and memory of a start with 10, 100 and 1 000 compiled route files, beside an empty Fastify: `npm run bench:boot`.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Boot } from './boot-one.js'
+import { spread } from './statistics.js'
+
+const LAUNCHES = 5
+const MEBIBYTE = 1024 * 1024
+const STARTS: readonly (readonly string[])[] = [
+  ['fastify'],
+  ['twinroute', '10'],
+  ['twinroute', '100'],
+  ['twinroute', '1000']
+]
+
+const boots = new Map<string, Boot[]>()
+for (let launch = 0; launch < LAUNCHES; launch++) {
+  for (const start of STARTS) {
+    const title = start.join(' ')
+    boots.set(title, [...(boots.get(title) ?? []), await boot(start)])
+  }
+}
+const empty = median('fastify', ({ cpu }) => cpu)
+process.stdout.write(`${process.version}, medians of ${LAUNCHES} starts\n`)
+for (const title of boots.keys()) {
+  const cpu = median(title, (one) => one.cpu)
+  const rss = median(title, (one) => one.rss) / MEBIBYTE
+  const more = title === 'fastify' ? '' : `  ${(cpu - empty).toFixed(0)} ms above an empty Fastify`
+  process.stdout.write(
+    `${title.padEnd(16)} ${cpu.toFixed(0).padStart(6)} ms CPU  ${rss.toFixed(0).padStart(4)} MiB${more}\n`
+  )
+}
+
+async function boot(given: readonly string[]): Promise<Boot> {
+  const child = fork(fileURLToPath(new URL('boot-one.js', import.meta.url)), [...given])
+  const [result] = (await once(child, 'message')) as [Boot]
+  await once(child, 'exit')
+  return result
+}
+
+function median(title: string, read: (boot: Boot) => number): number {
+  return spread((boots.get(title) ?? []).map(read)).median
+}
