@@ -6,7 +6,7 @@ const FIELDS = new Set(['allowAnyOrigin', 'cookieOrigins', 'credentials', 'metho
 const AT = 'expressOptions.enableCors'
 
 /** `https://app.example:8443`, also of other schemes (`capacitor://localhost`). */
-const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\]+$/
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*\\]+$/
 
 /** Comma-separated tokens (RFC 9110, section 5.6.2), which are what methods and header names are. */
 const LIST = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
