@@ -1,11 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
-import { errorHeaders } from '../errors/error-headers.js'
 import { link } from '../compat/attach.js'
 import { kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
 import { runStack } from '../dispatch/enter-app.js'
-import { createFail, prepareError } from '../dispatch/handle-error.js'
+import { createFail, fitHeaders, prepareError } from '../dispatch/handle-error.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
 
@@ -16,25 +15,26 @@ type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyReques
  * Fastify and its plugins raise by themselves meet the Express error middleware, too.
  */
 export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
-  let last = withFittingHeaders(app.errorHandler as ErrorHandler)
+  let last = withoutHeaders(app.errorHandler as ErrorHandler)
   if (isErrorMiddleware(errorHandler)) runtime.stack.useLast(errorHandler)
   else if (errorHandler !== undefined) last = errorHandler as ErrorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const response = reply.raw as LinkedResponse
     const isNew = response[kAnswered] !== LEAVING && !response.headersSent // ours come from `fail`, which marks them
-    if (!isNew || !runtime.stack.handlesErrors) return last.call(app, error, request, reply)
+    if (!isNew || !runtime.stack.handlesErrors) {
+      fitHeaders(reply, error) // a returned stream failed before its first byte
+      return last.call(app, error, request, reply)
+    }
     response[kAnswered] = OPEN
     runtime.fail(reply, error)
     return undefined
   })
 }
 
-/** Fastify's own handler copies every header of an error, a length of an upstream's body too. */
-function withFittingHeaders(handler: ErrorHandler): ErrorHandler {
+/** Fastify's own handler copies every header of an error, a length of an upstream's body too. They are set by now. */
+function withoutHeaders(handler: ErrorHandler): ErrorHandler {
   return function (error, request, reply) {
-    if (!('headers' in error)) return handler.call(this, error, request, reply)
-    reply.headers(errorHeaders(error))
-    const bare = Object.create(error, { headers: { value: undefined } }) as Error
+    const bare = 'headers' in error ? (Object.create(error, { headers: { value: undefined } }) as Error) : error
     return handler.call(this, bare, request, reply)
   }
 }

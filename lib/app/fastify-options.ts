@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { LogController, type FastifyServerOptions } from 'fastify'
+import type { FastifyServerOptions } from 'fastify'
 import type { AppOptions } from '../contract/options.js'
 import type { Compat } from '../compat/classes.js'
 import { kRequestId, type LinkedRequest } from '../compat/slots.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './client-error.js'
+import { FailureLog } from './failure-log.js'
 import { frameworkErrorHandler, type Frame } from './error-handling.js'
 
 const MEBIBYTE = 1024 * 1024
@@ -20,7 +21,7 @@ export function fastifyOptions(options: AppOptions, runtime: Runtime, frame: Fra
   const { fastifyOptions: given = {}, trustProxy = false, bodyLimit = MEBIBYTE, handlerTimeout = 30_000 } = options
   return {
     logger: runtime.mode !== 'test',
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new FailureLog(),
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,
     return503OnClosing: false, // a request that was accepted is answered

@@ -3,7 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { armTap } from './body.js'
 import type { Compat } from './classes.js'
 import { serverClassNames } from './private-names.js'
-import { initRequestSlots, initResponseSlots, kCompat, kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
+import {
+  initRequestSlots,
+  initResponseSlots,
+  kCompat,
+  kReply,
+  type LinkedRequest,
+  type LinkedResponse
+} from './slots.js'
 import { reclaimPair, upgradePair } from './upgrade.js'
 
 /**

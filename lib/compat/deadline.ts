@@ -5,7 +5,7 @@ const STEPS = 8
 /**
  * The handler timeout. One timer serves all requests that wait for their answer with the same limit: a timer (and an
  * AbortController) per request would cost more than the rest of the framework. A wait ends between one and 1 + 1/8
- * times the limit.
+ * times the limit. The process stays alive while a request waits, an injected one too, and no longer.
  *
  * The waiting responses form a list through slots of their own. A Set is no substitute: its table is old memory, which
  * keeps every response it ever held alive over young garbage collections (measured: five times the CPU per request).
@@ -32,8 +32,11 @@ export class Deadline {
     response[kDeadline] = this
     response[kTick] = this.#tick
     response[kBefore] = this.#last
-    if (this.#last === null) this.#first = response
-    else this.#last[kAfter] = response
+    if (this.#last !== null) this.#last[kAfter] = response
+    else {
+      this.#first = response
+      this.#timer.ref()
+    }
     this.#last = response
     if (!this.#isRunning) this.#run()
   }
@@ -47,6 +50,7 @@ export class Deadline {
     response[kDeadline] = null
     response[kBefore] = null
     response[kAfter] = null
+    if (this.#first === null) this.#timer.unref()
   }
 
   #run(): void {

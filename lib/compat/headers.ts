@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { append as appendVary } from 'vary'
+import { validateHeader } from '../errors/error-headers.js'
 import type { LinkedResponse } from './slots.js'
 
 type HeaderValue = string | number | readonly string[] | undefined
@@ -18,9 +18,9 @@ export function mergeIntoReply(response: LinkedResponse, reply: FastifyReply): v
     reply.header('set-cookie', [...new Set([...cookies, ...own])])
   }
   if (response.hasHeader('vary')) {
-    const vary = String(response.getHeader('vary'))
+    addVary(response, reply.getHeader('vary'))
+    reply.header('vary', String(response.getHeader('vary')))
     response.removeHeader('vary')
-    reply.header('vary', mergeVary(vary, reply.getHeader('vary')))
   }
 }
 
@@ -37,19 +37,42 @@ export function copyFromReply(response: LinkedResponse, reply: FastifyReply): vo
 
 /** Sets a header of a writeHead call that the response carries already: cookies and `Vary` add up. */
 export function mergeHeader(response: LinkedResponse, name: string, value: HeaderValue): void {
-  const own = response.getHeader(name)
-  if (name === 'set-cookie') response.setHeader(name, [...new Set([...cookieList(own), ...cookieList(value)])])
-  else if (name === 'vary') response.setHeader(name, mergeVary(String(own), value))
+  if (name === 'set-cookie') {
+    const own = cookieList(response.getHeader(name))
+    response.setHeader(name, [...new Set([...own, ...cookieList(value)])])
+  }
+  else if (name === 'vary') addVary(response, value)
 }
 
-/** Adds a header to the reply: `Set-Cookie` and `Vary` add up, anything else replaces. */
+/**
+ * Adds a header to the reply: `Set-Cookie` and `Vary` add up, anything else replaces; undefined is left out.
+ * @throws TypeError for a name or value node would refuse to send, perhaps where nobody could catch it
+ */
 export function setReplyHeader(reply: FastifyReply, name: string, value: HeaderValue): void {
-  if (name.toLowerCase() === 'vary') reply.header('vary', mergeVary(String(value), reply.getHeader('vary')))
+  if (value === undefined) return
+  validateHeader(name, value)
+  if (name.toLowerCase() === 'vary') addVary(reply.raw as LinkedResponse, value) // merged like any other
   else reply.header(name, value)
 }
 
-function mergeVary(first: string, second: HeaderValue): string {
-  return second === undefined || second === '' ? first : appendVary(String(second), first)
+/** What describes a body, and is wrong for the one an error answer has. */
+const CONTENT_HEADERS = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-range',
+  'transfer-encoding',
+  'etag',
+  'last-modified'
+]
+
+/** Makes room for an error answer in a response that was being prepared. */
+export function removeContentHeaders(reply: FastifyReply): void {
+  for (const name of CONTENT_HEADERS) reply.removeHeader(name)
+}
+
+function addVary(response: LinkedResponse, value: HeaderValue): void {
+  if (value !== undefined && value !== '') response.vary(String(value))
 }
 
 function cookieList(value: HeaderValue): string[] {

@@ -1,7 +1,8 @@
 import http from 'node:http'
 import express from 'express'
 import { tapDestroy, tapPush, tapRead } from './body.js'
-import { answeringMethods, json, send } from './response.js'
+import { lateProofMethods, type WritingMethods } from './late-calls.js'
+import { answeringMethods, json, send, type ResponseBase } from './response.js'
 import { kLocals, type LinkedResponse } from './slots.js'
 
 const incoming = http.IncomingMessage.prototype
@@ -13,14 +14,18 @@ export const requestStreamLayer: object = Object.create(express.request, {
   _read: method(tapRead(incoming._read))
 }) as object
 
-/** Our response members over the `end` and `writeHead` of a base prototype. */
-export function responseMembers(base: Pick<http.ServerResponse, 'end' | 'writeHead'>): PropertyDescriptorMap {
-  const { end, writeHead } = answeringMethods(base)
+/** The writing methods over those of a base: node's, or those of an injected or HTTP/2 response. */
+export function writingMembers(base: ResponseBase & WritingMethods): PropertyDescriptorMap {
+  const methods = { ...lateProofMethods(base), ...answeringMethods(base) }
+  return Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, method(value)]))
+}
+
+/** Our response members over the methods of a base prototype. */
+export function responseMembers(base: ResponseBase & WritingMethods): PropertyDescriptorMap {
   return {
+    ...writingMembers(base),
     send: method(send),
     json: method(json),
-    end: method(end),
-    writeHead: method(writeHead),
     locals: {
       configurable: true,
       enumerable: true,

@@ -215,8 +215,10 @@ function cookieValues(request: LinkedRequest): Record<string, unknown> {
 function watchClient(request: LinkedRequest): AbortController {
   const abort = (request[kAbort] = new AbortController())
   const response = request.res
-  response?.once('close', () => {
-    if (!response.writableFinished) abort.abort()
-  })
+  const abortUnlessEnded = (): void => {
+    if (!response?.writableEnded) abort.abort()
+  }
+  if (response?.destroyed) abortUnlessEnded()
+  else response?.once('close', abortUnlessEnded)
   return abort
 }

@@ -4,6 +4,7 @@ import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { handOver } from './hand-over.js'
 import { copyFromReply, mergeHeader, mergeIntoReply } from './headers.js'
+import { tooLate } from './late-calls.js'
 import { hasOnSend } from './private-names.js'
 import {
   HANDED_OVER,
@@ -90,21 +91,12 @@ interface Payload {
 function finish(response: LinkedResponse, { chunk, type }: Payload): LinkedResponse {
   const reply = response[kReply]
   if (reply === null) return finishRaw(response, { chunk, type })
-  if (isAnswered(response) || reply.sent) return dropSecond(response, reply)
+  if (isAnswered(response) || reply.sent) return tooLate(response, 'send') // a mistake, never a crash: the first one stands
   if (response.hasHeader('transfer-encoding')) return finishRaw(response, { chunk, type })
   const bytes = addEtag(response, reply, chunk)
   if (isConditional(response.req) && response.req.fresh) response.statusCode = 304
   mergeIntoReply(response, reply)
   handOver(response, reply, payloadFor(response, reply, { chunk: bytes, type }))
-  return response
-}
-
-/** A second answer is a mistake of the handler's, never a crash: the first one stands. */
-function dropSecond(response: LinkedResponse, reply: FastifyReply): LinkedResponse {
-  reply.log.warn(
-    { method: reply.request.method, url: reply.request.url },
-    'The request was answered already; a second answer is dropped'
-  )
   return response
 }
 
@@ -154,21 +146,27 @@ function finishRaw(response: LinkedResponse, { chunk, type }: Payload): LinkedRe
 /** `end` and `writeHead` over those of a base prototype. */
 export function answeringMethods(base: ResponseBase): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
+    if (this.writableEnded) return tooLate(this, 'writeHead')
     const reply = this[kReply]
     if (reply !== null && this[kAnswered] === OPEN) {
       copyFromReply(this, reply)
       mergeGiven(this, rest.at(-1))
     }
+    const head = Reflect.apply(base.writeHead, this, [status, ...rest]) as LinkedResponse
     if (this[kAnswered] !== LEAVING) markAnswered(this, LEAVING)
-    return Reflect.apply(base.writeHead, this, [status, ...rest]) as LinkedResponse
+    return head
   }
   function end(this: LinkedResponse, chunk?: unknown, encoding?: unknown, callback?: unknown): LinkedResponse {
     const reply = this[kReply]
     if (this[kAnswered] === HANDED_OVER && !this.headersSent) return this // `end()` after `send()`: hooks still run
+    if (this.writableEnded && chunk) return tooLate(this, 'end')
     if (reply !== null && this[kAnswered] === OPEN && mustRunOnSend(this, reply)) {
-      return endByReply(this, base, [chunk, encoding, callback])
+      // a patched `end` (express-session, compression) is running: Fastify must not enter it a second time
+      if (this.end !== end) Reflect.set(this, 'end', base.end)
+      return endByReply(this, [chunk, encoding, callback])
     }
-    return Reflect.apply(base.end, this, [chunk, encoding, callback]) as LinkedResponse
+    Reflect.apply(base.end, this, [chunk, encoding, callback])
+    return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
 }
@@ -190,11 +188,9 @@ function mustRunOnSend(response: LinkedResponse, reply: FastifyReply): boolean {
 }
 
 /** A first raw `end` on a route with onSend hooks: the payload takes the reply's way, so that they run. */
-function endByReply(response: LinkedResponse, base: ResponseBase, given: unknown[]): LinkedResponse {
+function endByReply(response: LinkedResponse, given: unknown[]): LinkedResponse {
   const [chunk, encoding] = given
   const callback = given.find((argument) => typeof argument === 'function') as (() => void) | undefined
-  // a patched `end` (express-session, compression) is running: Fastify must not enter it a second time
-  if (Object.hasOwn(response, 'end')) Reflect.set(response, 'end', base.end)
   if (callback !== undefined) response.once('finish', callback)
   const reply = response[kReply] as FastifyReply
   mergeIntoReply(response, reply)

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { Readable } from 'node:stream'
 import express from 'express'
 import type { Compat } from './classes.js'
-import { answeringMethods } from './response.js'
+import { writingMembers } from './layers.js'
 import { initRequestSlots, initResponseSlots, kTap, TAP_MISSED, type LinkedRequest } from './slots.js'
 
 const incoming = http.IncomingMessage.prototype
@@ -50,8 +50,8 @@ function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
 
 function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
   return pinsOf(response, () => {
-    const { end, writeHead } = answeringMethods(Object.getPrototypeOf(response) as http.ServerResponse)
-    return { ...membersOf(response, [outgoing]), end: method(end), writeHead: method(writeHead) }
+    const kind = Object.getPrototypeOf(response) as http.ServerResponse
+    return { ...membersOf(response, [outgoing]), ...writingMembers(kind) }
   })
 }
 

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { StatusObject } from '../contract/handler.js'
+import { checkedStream } from '../compat/checked-stream.js'
 import { handOver, isStream } from '../compat/hand-over.js'
 import { mergeIntoReply, setReplyHeader } from '../compat/headers.js'
 import { json, send } from '../compat/response.js'
@@ -9,6 +9,14 @@ import type { Runtime } from './runtime.js'
 
 const HTML = 'text/html; charset=utf-8'
 const STATUS_KEYS = new Set(['status', 'headers', 'body'])
+const BODILESS = new Set([204, 205, 304])
+const TRANSPORT_HEADERS = new Set([
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive'
+])
 
 /**
  * Turns what a handler returned into the answer: the only place that does. undefined leaves the answer to the response
@@ -39,7 +47,7 @@ export function isStatusObject(result: object): result is StatusObject {
 /** The common case, told apart first: an object literal is JSON, whatever its members are called. */
 function isPlain(result: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(result)
-  return prototype === Object.prototype || prototype === null
+  return (prototype === Object.prototype || prototype === null) && !(Symbol.asyncIterator in result)
 }
 
 function isWebResponse(result: object): result is globalThis.Response {
@@ -48,27 +56,44 @@ function isWebResponse(result: object): result is globalThis.Response {
 
 function deliverStatus(response: LinkedResponse, reply: FastifyReply, { status, headers, body }: StatusObject): void {
   response.statusCode = status
-  if (headers !== undefined) {
-    mergeIntoReply(response, reply)
-    for (const name of Object.keys(headers)) setReplyHeader(reply, name, headers[name] as string)
-  }
-  if (body === undefined || status === 204 || status === 304) return sendPayload(response, reply, undefined)
+  if (headers !== undefined) setHeaders(response, reply, headers)
+  if (body === undefined || BODILESS.has(status)) return deliverNothing(response, reply, status)
   deliverBody(response, reply, body)
+}
+
+/** An object, or web `Headers`. */
+function setHeaders(response: LinkedResponse, reply: FastifyReply, headers: unknown): void {
+  if (typeof headers !== 'object' || headers === null)
+    throw new TypeError('headers of a status object must be an object')
+  mergeIntoReply(response, reply)
+  const entries = headers instanceof Headers ? headers : Object.entries(headers)
+  for (const [name, value] of entries) setReplyHeader(reply, name, value as string)
+}
+
+/** 204 and 304 end with their head: a type or length would speak of a body that is not there. */
+function deliverNothing(response: LinkedResponse, reply: FastifyReply, status: number): void {
+  if (status === 204 || status === 304) for (const name of ['content-type', 'content-length']) reply.removeHeader(name)
+  sendPayload(response, reply, undefined)
 }
 
 function deliverWebResponse(response: LinkedResponse, reply: FastifyReply, result: globalThis.Response): void {
   response.statusCode = result.status
   mergeIntoReply(response, reply)
-  for (const [name, value] of result.headers) setReplyHeader(reply, name, value)
-  sendPayload(response, reply, result.body ?? undefined)
+  const isFetched = result.url !== '' // its headers tell how the body came here, not how it goes on
+  for (const [name, value] of result.headers) {
+    if (!isFetched || !TRANSPORT_HEADERS.has(name)) setReplyHeader(reply, name, value)
+  }
+  if (result.bodyUsed) throw new TypeError('The body of the returned Response has been read already')
+  sendPayload(response, reply, result.body ? checkedStream(result.body) : undefined)
 }
 
 function deliverBody(response: LinkedResponse, reply: FastifyReply, body: unknown): void {
   if (typeof body === 'string') return deliverText(response, reply, body)
   if (typeof body === 'object' && body !== null && !isPlain(body)) {
-    if (isStream(body) || ArrayBuffer.isView(body)) return sendPayload(response, reply, body)
-    if (Symbol.asyncIterator in body) return sendPayload(response, reply, Readable.from(body as AsyncIterable<unknown>))
+    if (ArrayBuffer.isView(body)) return sendPayload(response, reply, body)
+    if (isStream(body) || Symbol.asyncIterator in body) return sendPayload(response, reply, checkedStream(body))
   }
+  if (typeof body === 'function' || typeof body === 'symbol') throw new TypeError(`A ${typeof body} cannot be sent`)
   deliverJson(response, reply, body)
 }
 

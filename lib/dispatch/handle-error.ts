@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/api-error.js'
-import { mergeIntoReply } from '../compat/headers.js'
+import { errorHeaders } from '../errors/error-headers.js'
+import { readProperty } from '../errors/read-property.js'
+import { mergeIntoReply, removeContentHeaders } from '../compat/headers.js'
 import type { ExpressStack } from '../compat/express-stack.js'
 import { isAnswered, LEAVING, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 
@@ -38,31 +40,25 @@ function failAfterAnswer(reply: FastifyReply, response: LinkedResponse, error: E
   if (response.headersSent && !response.writableEnded) response.destroy()
 }
 
-/** The error as Fastify's error handlers take it; what is thrown may be anything. */
+/** The error as Fastify's error handlers take it; what is thrown may be anything, even what cannot be looked at. */
 export function toError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown
+  try {
+    return thrown instanceof Error ? thrown : wrap(thrown)
+  } catch {
+    return new Error('Rejected with a value that cannot be read')
+  }
+}
+
+function wrap(thrown: unknown): Error {
   const error = new Error(messageOf(thrown), { cause: thrown })
-  const status = typeof thrown === 'object' && thrown !== null ? readStatus(thrown) : undefined
+  const status = readProperty(thrown, 'statusCode') ?? readProperty(thrown, 'status')
   return status === undefined ? error : Object.assign(error, { status, statusCode: status })
 }
 
 function messageOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown
   if (thrown === undefined || thrown === null || thrown === false) return 'Rejected without a reason'
-  try {
-    const { message } = thrown as { message?: unknown }
-    return typeof message === 'string' ? message : String(thrown)
-  } catch {
-    return 'Rejected with a value that cannot be read'
-  }
-}
-
-function readStatus(thrown: object): unknown {
-  try {
-    return Reflect.get(thrown, 'statusCode') ?? Reflect.get(thrown, 'status')
-  } catch {
-    return undefined // a hostile getter or proxy
-  }
+  const message = readProperty(thrown, 'message')
+  return typeof message === 'string' ? message : String(thrown)
 }
 
 /** Hands an error to Fastify's error handler. */
@@ -75,10 +71,14 @@ function sendToErrorHandler(reply: FastifyReply, error: Error): void {
 export function prepareError(reply: FastifyReply, error: Error): void {
   const response = reply.raw as LinkedResponse
   mergeIntoReply(response, reply)
-  for (const name of ['content-type', 'content-length', 'etag', 'transfer-encoding']) response.removeHeader(name)
-  const { headers } = error as { headers?: unknown }
-  if (typeof headers === 'object' && headers !== null) reply.headers(headers as Record<string, string>)
+  fitHeaders(reply, error)
   markAnswered(response, LEAVING)
+}
+
+/** The headers of an error answer: those set so far, without what described a body, and those of the error. */
+export function fitHeaders(reply: FastifyReply, error: Error): void {
+  removeContentHeaders(reply)
+  reply.headers(errorHeaders(error))
 }
 
 /** 404 in the app's error shape. */

@@ -65,6 +65,8 @@ function expire(runtime: Runtime, response: LinkedResponse): void {
   if (reply === null) return
   const error = new ApiError(503, 'SERVICE_UNAVAILABLE', 'The request was not answered in time')
   reply.log.warn({ method: reply.request.method, url: reply.request.url }, 'No answer within the handler timeout')
-  ;(reply.request.raw as LinkedRequest)[kAbort]?.abort(error)
+  const request = reply.request.raw as LinkedRequest
+  const abort = (request[kAbort] ??= new AbortController()) // also for a signal that is asked for later
+  abort.abort(error)
   runtime.fail(reply, error)
 }

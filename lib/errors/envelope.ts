@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { ApiError } from './api-error.js'
+import { readProperty } from './read-property.js'
 
 /** What `details` of a validation error lists. */
 export interface FieldProblem {
@@ -46,7 +47,7 @@ export function errorAnswer(thrown: unknown, requestId: string | undefined, mode
   const { status, code, message, details } = describe(thrown, mode)
   const error: ErrorEnvelope['error'] = details === undefined ? { code, message } : { code, message, details }
   const meta: ErrorEnvelope['meta'] = { timestamp: new Date().toISOString(), requestId }
-  const stack = property(thrown, 'stack')
+  const stack = readProperty(thrown, 'stack')
   if (!isProduction(mode) && typeof stack === 'string') meta.stack = stack
   return { status, body: { error, meta } }
 }
@@ -76,47 +77,37 @@ function describeApiError(error: ApiError): Description {
 /** The status an error asks for: an integer from 400 to 599 under `statusCode` or `status`, else 500. */
 export function statusOf(thrown: unknown): number {
   for (const name of ['statusCode', 'status']) {
-    const status = property(thrown, name)
+    const status = readProperty(thrown, name)
     if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status
   }
   return 500
 }
 
 function messageOf(thrown: unknown, status: number, mode: Mode): string {
-  const message = property(thrown, 'message')
+  const message = readProperty(thrown, 'message')
   const text = typeof message === 'string' && message !== '' ? message : String(STATUS_CODES[status])
-  if (status < 500) return property(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text
+  if (status < 500) return readProperty(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text
   if (!isProduction(mode)) return typeof thrown === 'string' ? thrown : text
   return status === 500 ? 'An unexpected error occurred' : (STATUS_CODES[status] ?? 'Server error')
 }
 
 /** Issues of a schema library (zod and others that follow Standard Schema) or of Fastify's own validation. */
 function validationIssues(thrown: unknown): FieldProblem[] | undefined {
-  const issues = property(thrown, 'issues')
+  const issues = readProperty(thrown, 'issues')
   if (Array.isArray(issues)) return issues.map(fieldProblem)
-  const validation = property(thrown, 'validation')
+  const validation = readProperty(thrown, 'validation')
   if (!Array.isArray(validation)) return undefined
   return validation.map((entry: unknown) => ({
-    field: String(property(entry, 'instancePath') ?? '')
+    field: String(readProperty(entry, 'instancePath') ?? '')
       .replace(/^\//, '')
       .replaceAll('/', '.'),
-    message: String(property(entry, 'message') ?? 'is invalid')
+    message: String(readProperty(entry, 'message') ?? 'is invalid')
   }))
 }
 
 /** One issue as {@link FieldProblem}; path entries may be keys or, in Standard Schema, objects that hold one. */
 export function fieldProblem(issue: unknown): FieldProblem {
-  const path = property(issue, 'path')
-  const keys = Array.isArray(path) ? path.map((key: unknown) => String(property(key, 'key') ?? key)) : []
-  return { field: keys.join('.'), message: String(property(issue, 'message') ?? 'is invalid') }
-}
-
-/** Reads from anything, also from what throws when it is read. */
-function property(value: unknown, name: string): unknown {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
-  try {
-    return (value as Record<string, unknown>)[name]
-  } catch {
-    return undefined // a hostile getter or revoked proxy is as good as nothing
-  }
+  const path = readProperty(issue, 'path')
+  const keys = Array.isArray(path) ? path.map((key: unknown) => String(readProperty(key, 'key') ?? key)) : []
+  return { field: keys.join('.'), message: String(readProperty(issue, 'message') ?? 'is invalid') }
 }

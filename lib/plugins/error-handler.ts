@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { modeOn } from '../contract/mode.js'
 import { errorAnswer } from '../errors/envelope.js'
+import { errorHeaders } from '../errors/error-headers.js'
 
 /**
  * The global error handler, for `createApp({ errorHandler })` and `fastify.setErrorHandler(errorHandler)`. Answers in the
@@ -11,7 +12,5 @@ import { errorAnswer } from '../errors/envelope.js'
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = errorAnswer(error, request.id, modeOn(request.server))
   if (status >= 500) reply.log.error({ err: error }, body.error.message)
-  const headers = (error as { headers?: unknown } | null)?.headers
-  if (typeof headers === 'object' && headers !== null) reply.headers(headers as Record<string, string>)
-  return reply.code(status).type('application/json; charset=utf-8').send(body)
+  return reply.headers(errorHeaders(error)).code(status).type('application/json; charset=utf-8').send(body)
 }

@@ -1,0 +1,24 @@
+import { Readable } from 'node:stream'
+
+/**
+ * A stream that Fastify can pipe, from a Node stream, a web stream or another async iterable. What may yield anything is
+ * checked on the way: an object among the chunks (rows of a database cursor, say) ends this answer, where node would throw
+ * from a callback and end the process.
+ */
+export function checkedStream(source: object): object {
+  const isBytes =
+    typeof Reflect.get(source, 'pipe') === 'function' && Reflect.get(source, 'readableObjectMode') !== true
+  if (isBytes || Reflect.get(source, 'locked') === true || !(Symbol.asyncIterator in source)) return source
+  return Readable.from(onlyBytes(source as AsyncIterable<unknown>), { objectMode: false })
+}
+
+async function* onlyBytes(chunks: AsyncIterable<unknown>): AsyncGenerator<string | Uint8Array> {
+  for await (const chunk of chunks) {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
+      throw new TypeError(
+        `A stream is sent as text or bytes; it yielded ${chunk === null ? 'null' : `a value of type ${typeof chunk}`}`
+      )
+    }
+    if (chunk.length > 0) yield chunk
+  }
+}

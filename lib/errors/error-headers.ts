@@ -1,0 +1,46 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { readProperty } from './read-property.js'
+
+type HeaderValue = string | string[]
+
+/** What describes the message itself: an upstream's error may carry these, but the answer has a body of its own. */
+const MESSAGE_HEADERS = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'trailer',
+  'upgrade',
+  'keep-alive'
+])
+
+/**
+ * The headers an error asks for (`error.headers`, an object or a web `Headers`), such as `Retry-After` or
+ * `WWW-Authenticate`. Those that cannot be sent, and those of the message that a failed request to elsewhere got, are
+ * left out.
+ */
+export function errorHeaders(thrown: unknown): Record<string, HeaderValue> {
+  const headers = readProperty(thrown, 'headers')
+  const kept: Record<string, HeaderValue> = {}
+  if (typeof headers !== 'object' || headers === null) return kept
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers as Record<string, HeaderValue>)
+  for (const [name, value] of entries) {
+    if (!MESSAGE_HEADERS.has(name.toLowerCase()) && isSendable(name, value)) kept[name] = value
+  }
+  return kept
+}
+
+export function isSendable(name: string, value: unknown): boolean {
+  try {
+    validateHeader(name, value)
+    return true
+  } catch {
+    return false // for this header, the error is the answer
+  }
+}
+
+/** @throws TypeError as node does when it writes the head */
+export function validateHeader(name: string, value: unknown): void {
+  validateHeaderName(name)
+  for (const one of Array.isArray(value) ? value : [value]) validateHeaderValue(name, one as string)
+}

@@ -1,0 +1,861 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { errorHandler, type AppOptions } from 'twinroute'
+import { addressOf, appOf, callByInject, callOver, hostOf, logBook, onEveryHost, type Routes } from './support/hosts.js'
+
+type AnyHandler = (request: any, response: any) => unknown
+
+/** What an answer shall be: 200 unless it says otherwise; `undefined` for a header that must not be there. */
+interface Wanted {
+  status?: number
+  type?: string | undefined
+  text?: string
+  headers?: Record<string, string | string[] | undefined>
+}
+type Row = readonly [rule: string, handler: AnyHandler, wanted: Wanted]
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const HTML_TYPE = 'text/html; charset=utf-8'
+const BYTES_TYPE = 'application/octet-stream'
+
+/** `{ r0: { GET }, r1: { GET }, ... }`: a route for every row. */
+function routesOf(rows: readonly (readonly [string, AnyHandler, ...unknown[]])[], more: object = {}): Routes {
+  return Object.fromEntries(rows.map(([, GET], index) => [`r${index}`, { GET, ...more }]))
+}
+
+function checkRows(t: any, rows: readonly Row[], options: Partial<AppOptions> = {}): void {
+  onEveryHost(t, { routes: routesOf(rows), options }, async (t, call) => {
+    for (const [index, [rule, , { type, ...wanted }]] of rows.entries()) {
+      const { status, headers, text } = await call(`GET /api/r${index}`)
+      const all = { status, headers, text, type: headers['content-type'] }
+      const typed = type === undefined ? {} : { type }
+      t.match(all, { status: 200, ...wanted, ...typed }, rule)
+      for (const name in wanted.headers)
+        if (wanted.headers[name] === undefined) t.notOk(name in headers, `${rule}: no ${name}`)
+    }
+  })
+}
+
+class Point {
+  x = 1
+}
+
+async function* parts(): AsyncGenerator<string | Buffer> {
+  yield 'one,'
+  yield Buffer.from('two,')
+  yield 'drei ü'
+}
+
+function webStream(...texts: string[]): ReadableStream {
+  return new ReadableStream({
+    start(controller) {
+      for (const text of texts) controller.enqueue(Buffer.from(text))
+      controller.close()
+    }
+  })
+}
+
+function withCookies(): Headers {
+  const headers = new Headers({ 'x-a': 'b' })
+  headers.append('set-cookie', 'a=1')
+  headers.append('set-cookie', 'b=2')
+  return headers
+}
+
+t.test('what a handler returns becomes the answer', async (t) => {
+  checkRows(t, [
+    ['a plain object is sent as JSON', () => ({ a: 1, ü: 'ü' }), { type: JSON_TYPE, text: '{"a":1,"ü":"ü"}' }],
+    ['a promise of one too', async () => ({ a: 1 }), { type: JSON_TYPE, text: '{"a":1}' }],
+    ['a thenable of one too', () => ({ then: (done: any) => done({ a: 1 }) }), { type: JSON_TYPE, text: '{"a":1}' }],
+    ['an empty object too', () => ({}), { type: JSON_TYPE, text: '{}' }],
+    ['an array is JSON', () => [1, { status: 201 }], { type: JSON_TYPE, text: '[1,{"status":201}]' }],
+    ['an instance of a class is JSON', () => new Point(), { type: JSON_TYPE, text: '{"x":1}' }],
+    ['an object without prototype is JSON', () => Object.assign(Object.create(null), { a: 1 }), { text: '{"a":1}' }],
+    ['a frozen object is JSON', () => Object.freeze({ a: 1 }), { text: '{"a":1}' }],
+    ['toJSON decides', () => ({ toJSON: () => ({ b: 2 }) }), { type: JSON_TYPE, text: '{"b":2}' }],
+    ['a date is JSON', () => new Date(0), { type: JSON_TYPE, text: '"1970-01-01T00:00:00.000Z"' }],
+    ['null is JSON null', () => null, { type: JSON_TYPE, text: 'null' }],
+    ['a promise of null too', async () => null, { type: JSON_TYPE, text: 'null' }],
+    ['a number is JSON', () => 0, { type: JSON_TYPE, text: '0' }],
+    ['a boolean is JSON', () => false, { type: JSON_TYPE, text: 'false' }],
+    ['a string is an HTML page', () => '<h1>ü</h1>', { type: HTML_TYPE, text: '<h1>ü</h1>' }],
+    ['an empty string is an empty page', async () => '', { type: HTML_TYPE, text: '' }],
+    [
+      'unless Content-Type was set',
+      (_, response) => response.type('txt') && '<h1>',
+      { type: 'text/plain; charset=utf-8', text: '<h1>' }
+    ],
+    [
+      'a status that was set is kept',
+      (_, response) => response.status(202) && { a: 1 },
+      { status: 202, text: '{"a":1}' }
+    ],
+    [
+      'headers that were set are kept',
+      (_, response) => response.set('X-A', 'b').cookie('a', '1') && {},
+      { headers: { 'x-a': 'b', 'set-cookie': ['a=1; Path=/'] } }
+    ],
+    [
+      'a JSON type that was set is kept',
+      (_, response) => response.type('application/problem+json') && { a: 1 },
+      { type: /^application\/problem\+json/ as never, text: '{"a":1}' }
+    ],
+    [
+      'under another type the JSON text is sent',
+      (_, response) => response.type('html') && { a: 1 },
+      { type: HTML_TYPE, text: '{"a":1}' }
+    ],
+    ['a Buffer is sent as it is', () => Buffer.from('bytes'), { type: BYTES_TYPE, text: 'bytes' }],
+    ['a Uint8Array too', () => new Uint8Array([104, 105]), { type: BYTES_TYPE, text: 'hi' }],
+    ['a part of a larger array too', () => new Uint8Array([120, 104, 105, 120]).subarray(1, 3), { text: 'hi' }],
+    ['an empty Buffer too', () => Buffer.alloc(0), { text: '' }],
+    [
+      'a Buffer keeps the type that was set',
+      (_, response) => response.type('png') && Buffer.from('x'),
+      { type: 'image/png', text: 'x' }
+    ],
+    ['a Node stream is sent as it is', () => Readable.from([Buffer.from('a'), Buffer.from('b')]), { text: 'ab' }],
+    ['a stream of strings too', async () => Readable.from(['a', 'ü']), { text: 'aü' }],
+    ['a web stream too', () => webStream('a', 'b'), { text: 'ab' }],
+    ['an async iterable too', () => parts(), { text: 'one,two,drei ü' }],
+    [
+      'an object with an async iterator too',
+      () => ({ [Symbol.asyncIterator]: () => parts() }),
+      { text: 'one,two,drei ü' }
+    ],
+    ['an empty stream is an empty answer', async () => Readable.from([]), { text: '' }],
+    [
+      'a stream keeps the type that was set',
+      (_, response) => response.set('Content-Type', 'text/csv') && Readable.from(['a,b']),
+      { type: 'text/csv; charset=utf-8', text: 'a,b' }
+    ],
+    [
+      'a stream keeps headers and cookies',
+      (_, response) => response.set('X-A', 'b').cookie('a', '1') && Readable.from(['x']),
+      { text: 'x', headers: { 'x-a': 'b', 'set-cookie': ['a=1; Path=/'] } }
+    ],
+    [
+      'a web Response gives status, headers and body',
+      () => new Response('{"a":1}', { status: 201, headers: { 'content-type': 'application/json', 'x-a': 'b' } }),
+      { status: 201, type: 'application/json', text: '{"a":1}', headers: { 'x-a': 'b' } }
+    ],
+    [
+      'with every cookie',
+      () => new Response('x', { headers: withCookies() }),
+      { text: 'x', headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } }
+    ],
+    [
+      'beside cookies set before',
+      (_, response) => response.cookie('z', '0') && new Response('x', { headers: withCookies() }),
+      { headers: { 'set-cookie': ['z=0; Path=/', 'a=1', 'b=2'] } }
+    ],
+    [
+      'without a body it is empty',
+      () => new Response(null, { status: 202 }),
+      { status: 202, text: '', headers: { 'content-type': undefined } }
+    ],
+    ['Response.json is JSON', async () => Response.json({ a: 1 }), { type: 'application/json', text: '{"a":1}' }],
+    [
+      'Response.redirect redirects',
+      () => Response.redirect('http://example.org/x', 303),
+      { status: 303, text: '', headers: { location: 'http://example.org/x' } }
+    ],
+    ['a returned error counts as thrown', () => new Error('x'), { status: 500, type: JSON_TYPE }]
+  ])
+})
+
+t.test('a status object sets status, headers and body', async (t) => {
+  checkRows(t, [
+    ['status and body', () => ({ status: 201, body: { a: 1 } }), { status: 201, type: JSON_TYPE, text: '{"a":1}' }],
+    ['from a promise', async () => ({ status: 599, body: [1] }), { status: 599, text: '[1]' }],
+    [
+      'headers',
+      () => ({ status: 201, headers: { Location: '/x', 'X-A': 'b' }, body: null }),
+      { status: 201, text: 'null', headers: { location: '/x', 'x-a': 'b' } }
+    ],
+    [
+      'a header with several values',
+      () => ({ status: 200, headers: { 'Set-Cookie': ['a=1', 'b=2'] }, body: 1 }),
+      { text: '1', headers: { 'set-cookie': ['a=1', 'b=2'] } }
+    ],
+    [
+      'beside cookies set before',
+      (_, response) => response.cookie('z', '0') && { status: 200, headers: { 'set-cookie': 'a=1' } },
+      { headers: { 'set-cookie': ['z=0; Path=/', 'a=1'] } }
+    ],
+    [
+      'Vary adds up',
+      (_, response) => response.vary('Origin') && { status: 200, headers: { Vary: 'Accept' } },
+      { headers: { vary: 'Origin, Accept' } }
+    ],
+    [
+      'a header that is undefined is left out',
+      () => ({ status: 200, headers: { 'x-a': undefined, 'x-b': '1' } }),
+      { headers: { 'x-a': undefined, 'x-b': '1' } }
+    ],
+    [
+      'web headers are headers too',
+      () => ({ status: 200, headers: withCookies(), body: 'x' }),
+      { headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } }
+    ],
+    ['a text is a page', () => ({ status: 404, body: '<h1>' }), { status: 404, type: HTML_TYPE, text: '<h1>' }],
+    [
+      'unless its headers say otherwise',
+      () => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: '<h1>' }),
+      { type: /^text\/plain/ as never, text: '<h1>' }
+    ],
+    [
+      'an object under another type is JSON text',
+      () => ({ status: 200, headers: { 'Content-Type': 'application/ld+json' }, body: { a: 1 } }),
+      { type: /^application\/ld\+json/ as never, text: '{"a":1}' }
+    ],
+    ['bytes', () => ({ status: 206, body: Buffer.from('x') }), { status: 206, type: BYTES_TYPE, text: 'x' }],
+    [
+      'a stream',
+      () => ({ status: 200, headers: { 'content-type': 'text/csv' }, body: Readable.from(['a,b']) }),
+      { type: /^text\/csv/ as never, text: 'a,b' }
+    ],
+    ['an async iterable', () => ({ status: 200, body: parts() }), { text: 'one,two,drei ü' }],
+    ['no body', () => ({ status: 202 }), { status: 202, text: '', headers: { 'content-type': undefined } }],
+    [
+      'no body with headers',
+      () => ({ status: 302, headers: { location: '/x' } }),
+      { status: 302, text: '', headers: { location: '/x' } }
+    ],
+    [
+      '204 has neither body nor type',
+      () => ({
+        status: 204,
+        headers: { 'content-type': 'text/plain', 'content-length': '3', 'x-a': 'b' },
+        body: 'abc'
+      }),
+      { status: 204, text: '', headers: { 'content-type': undefined, 'content-length': undefined, 'x-a': 'b' } }
+    ],
+    [
+      '304 neither, but its validators',
+      () => ({ status: 304, headers: { etag: '"x"' }, body: { a: 1 } }),
+      { status: 304, text: '', headers: { 'content-type': undefined, etag: '"x"' } }
+    ],
+    [
+      '205 is empty',
+      () => ({ status: 205, body: 'abc' }),
+      { status: 205, text: '', headers: { 'content-length': '0' } }
+    ],
+    [
+      'without a prototype',
+      () => Object.assign(Object.create(null), { status: 201, body: 'x' }),
+      { status: 201, text: 'x' }
+    ]
+  ])
+})
+
+t.test('anything else with a status is data', async (t) => {
+  const data = [
+    { status: 'healthy', timestamp: 1 },
+    { status: '201' },
+    { status: 1, data: [] },
+    { status: 200, data: [] },
+    { status: 201, body: 'x', message: 'y' },
+    { status: 199 },
+    { status: 600, body: 'x' },
+    { status: 200.5 },
+    { status: null, body: 'x' },
+    { status: [201] },
+    { body: { a: 1 } },
+    { headers: {}, body: 'x' },
+    {}
+  ]
+  checkRows(
+    t,
+    data.map((value) => {
+      const text = JSON.stringify(value)
+      return [`${text} is data`, () => value, { status: 200, type: JSON_TYPE, text }] as const
+    })
+  )
+  class Answer {
+    status = 201
+    body = 'x'
+  }
+  checkRows(t, [['an instance of a class is data', () => new Answer(), { text: '{"status":201,"body":"x"}' }]])
+})
+
+t.test('a fetched web Response can be passed on', async (t) => {
+  const zipped = { status: 201, headers: { 'content-encoding': 'gzip', 'x-a': 'b' }, body: gzipSync('text') }
+  const upstream = await appOf(t, {
+    routes: { zipped: { GET: () => zipped }, chunked: { GET: () => Readable.from(['a', 'b']) } }
+  })
+  const address = await addressOf(upstream)
+  const routes = { passed: { GET: (request: any) => fetch(`${address}/api/${request.query.to}`) } }
+  onEveryHost(t, { routes }, async (t, call) => {
+    t.match(await call('GET /api/passed?to=chunked'), { status: 200, text: 'ab' })
+    const { status, headers, text } = await call('GET /api/passed?to=zipped')
+    t.match({ status, text, passed: headers['x-a'] }, { status: 201, text: 'text', passed: 'b' })
+    t.notOk('content-encoding' in headers, 'fetch has inflated the body')
+  })
+})
+
+t.test('HEAD is answered by GET, without the body', async (t) => {
+  const handlers: readonly (readonly [string, AnyHandler])[] = [
+    ['an object', () => ({ a: 1 })],
+    ['a page', () => '<h1>ü'],
+    ['bytes', () => Buffer.from('abc')],
+    ['a status object', () => ({ status: 404, headers: { 'x-a': 'b' }, body: { a: 1 } })],
+    ['json', (_, response) => response.json({ a: 1 })],
+    ['send', (_, response) => response.send('text')],
+    ['end', (_, response) => response.set('Content-Length', '3').end('abc')],
+    ['a stream', () => Readable.from(['abc'])],
+    ['a web Response', () => Response.json({ a: 1 })]
+  ]
+  onEveryHost(t, { routes: routesOf(handlers) }, async (t, call) => {
+    for (const [index, [name]] of handlers.entries()) {
+      const get = await call(`GET /api/r${index}`)
+      const head = await call(`HEAD /api/r${index}`)
+      t.equal(head.text, '', `${name}: no body`)
+      t.equal(head.status, get.status, `${name}: the same status`)
+      const { date: _date, 'x-request-id': _id, 'transfer-encoding': _chunked, ...headers } = get.headers
+      t.match(head.headers, headers, `${name}: the same headers`)
+    }
+  })
+})
+
+t.test('an exported HEAD is used instead of GET', async (t) => {
+  const routes = {
+    own: { GET: () => ({ a: 1 }), HEAD: (_: any, response: any) => response.set('X-Own', '1').end() },
+    only: { HEAD: () => ({ status: 200, headers: { 'x-own': '2' } }) }
+  }
+  onEveryHost(t, { routes }, async (t, call) => {
+    t.match(await call('HEAD /api/own'), { status: 200, headers: { 'x-own': '1' }, text: '' })
+    t.match(await call('GET /api/own'), { status: 200, text: '{"a":1}' })
+    t.match(await call('HEAD /api/only'), { status: 200, headers: { 'x-own': '2' } })
+    t.match(await call('GET /api/only'), { status: 405, headers: { allow: 'HEAD, OPTIONS' } })
+  })
+})
+
+t.test('undefined leaves the answer to the response object', async (t) => {
+  const later = (answer: (response: any) => void): AnyHandler => {
+    return (_, response) => void setImmediate(() => answer(response))
+  }
+  checkRows(t, [
+    [
+      'json',
+      (_, response) => void response.status(201).json({ a: 1 }),
+      { status: 201, type: JSON_TYPE, text: '{"a":1}' }
+    ],
+    ['setHeader and json', (_, response) => void response.setHeader('X-A', 'b').json({}), { headers: { 'x-a': 'b' } }],
+    ['the response may be returned', (_, response) => response.json({ a: 1 }), { text: '{"a":1}' }],
+    ['also from an async handler', async (_, response) => response.send('x'), { type: HTML_TYPE, text: 'x' }],
+    [
+      'response.req is the request',
+      (request, response) => ({ same: response.req === request && request.res === response }),
+      { text: '{"same":true}' }
+    ],
+    ['a callback answers later', later((response) => response.json({ a: 1 })), { text: '{"a":1}' }],
+    [
+      'also of an async handler',
+      async (_, response) => void setImmediate(() => response.json({ a: 1 })),
+      { text: '{"a":1}' }
+    ],
+    ['end later', later((response) => response.end('x')), { text: 'x' }],
+    [
+      'write and end later',
+      later((response) => response.write('a') && setImmediate(() => response.end('b'))),
+      { text: 'ab' }
+    ],
+    [
+      'writeHead',
+      (_, response) => void response.writeHead(418, { 'x-a': 'b' }).end('x'),
+      { status: 418, text: 'x', headers: { 'x-a': 'b' } }
+    ],
+    ['a piped stream', async (_, response) => void Readable.from(['a', 'b']).pipe(response), { text: 'ab' }],
+    [
+      'sendFile',
+      async (_, response) => response.sendFile('package.json', { root: process.cwd() }),
+      { type: JSON_TYPE, text: /"name": "twinroute"/ as never }
+    ],
+    [
+      'sendFile of a missing file is 404',
+      (_, response) => response.sendFile('missing', { root: process.cwd() }),
+      { status: 404 }
+    ],
+    ['an error handed to request.next', (request) => void request.next(new Error('x')), { status: 500 }],
+    ['request.next without one is 404', (request) => void request.next(), { status: 404 }]
+  ])
+})
+
+t.test('after the answer nothing more is sent', async (t) => {
+  const seconds: (readonly [string, AnyHandler])[] = [
+    ['a returned value is dropped', () => ({ second: true })],
+    ['a later one too', () => turn({ second: true })],
+    ['a returned status object too', () => ({ status: 500, headers: { 'x-second': '1' } })],
+    ['a second json', (_, response) => response.json({ second: true })],
+    ['a second send', (_, response) => response.status(500).send('second')],
+    ['sendStatus', (_, response) => response.sendStatus(500)],
+    ['redirect', (_, response) => response.redirect('/second')],
+    ['set, cookie and send', (_, response) => response.set('X-Second', '1').cookie('a', 'b').send('second')],
+    ['writeHead', (_, response) => response.writeHead(500, { 'x-second': '1' })],
+    ['write', (_, response) => response.write('second')],
+    ['end', (_, response) => response.end('second')],
+    ['end without data, twice', (_, response) => response.end().end()],
+    ['a piped stream', (_, response) => void Readable.from(['second']).pipe(response)],
+    ['sendFile', (_, response) => response.sendFile('package.json', { root: process.cwd() })],
+    ['removeHeader', (_, response) => response.removeHeader('content-type')],
+    ['appendHeader', (_, response) => response.appendHeader('x-second', '1')],
+    ['an error handed to next', (request) => request.next(new Error('second'))]
+  ]
+  const thrown: (readonly [string, AnyHandler])[] = [
+    [
+      'an error thrown',
+      () => {
+        throw new Error('second')
+      }
+    ],
+    ['a rejection', () => Promise.reject(new Error('second'))]
+  ]
+  const firsts: (readonly [string, AnyHandler])[] = [
+    ['after json', (_, response) => response.json({ first: true })],
+    ['after end', (_, response) => response.end('{"first":true}')]
+  ]
+  for (const [name, first] of firsts) {
+    const handlers = [...seconds, ...thrown].map(
+      ([rule, second]) => [rule, (q: any, s: any) => (first(q, s), second(q, s))] as const
+    )
+    onEveryHost(t, { routes: routesOf(handlers), options: { errorHandler } }, async (t, call) => {
+      for (const [index, [rule]] of handlers.entries()) {
+        const { status, text, headers } = await call(`GET /api/r${index}`)
+        t.match({ status, text }, { status: 200, text: '{"first":true}' }, `${rule} ${name}`)
+        t.notOk('x-second' in headers, `${rule} ${name}`)
+      }
+    })
+  }
+  t.test('nor is anything thrown at a callback that comes too late', async (t) => {
+    const given: { request: any; response: any }[] = []
+    const GET = (request: any, response: any) => void given.push({ request, response })
+    const routes = { a: { GET, config: { timeout: 10 } } }
+    onEveryHost(t, { routes }, async (t, call) => {
+      for (const [rule, second] of seconds) {
+        t.equal((await call('GET /api/a')).status, 503)
+        const { request, response } = given.pop()!
+        t.doesNotThrow(() => second(request, response), rule)
+        await turn()
+      }
+    })
+  })
+  t.test('a second answer is logged', async (t) => {
+    const { logger, entries } = logBook()
+    const handlers = seconds.filter(([rule]) => /^(a second|sendStatus|redirect|write|end$)/.test(rule))
+    const both = handlers.map(([rule, second]) => [rule, (q: any, s: any) => (s.json({}), second(q, s))] as const)
+    const app = await appOf(t, { routes: routesOf(both), options: { fastifyOptions: { logger } as never } })
+    for (const [index, [rule]] of handlers.entries()) {
+      entries.length = 0
+      await callByInject(app)(`GET /api/r${index}`)
+      t.ok(
+        entries.some(({ msg }) => /answered already|after the answer/.test(msg)),
+        rule
+      )
+    }
+  })
+})
+
+/** Everything that may be thrown, with the message that is expected of it. */
+const THROWN: readonly (readonly [rule: string, value: unknown, message: RegExp])[] = [
+  ['an Error', new Error('failed'), /^failed$/],
+  ['a frozen one', Object.freeze(new Error('failed')), /^failed$/],
+  ['a text', 'failed', /^failed$/],
+  ['a number', 42, /^42$/],
+  ['an object with a message', { message: 'failed' }, /^failed$/],
+  ['an object', { a: 1 }, /object/],
+  ['an object without prototype', Object.create(null), /./],
+  ['null', null, /without a reason/],
+  ['undefined', undefined, /without a reason/],
+  ['false', false, /without a reason/],
+  ['an empty text', '', /./],
+  ['a symbol', Symbol('failed'), /failed/],
+  ['a function', () => 1, /./],
+  ['a revoked proxy', revokedProxy(), /cannot be read/],
+  ['an Error whose members throw', hostileError(), /^failed$/]
+]
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function hostileError(): Error {
+  const get = (): never => {
+    throw new Error('hostile')
+  }
+  return Object.defineProperties(new Error('failed'), { statusCode: { get }, headers: { get }, expose: { get } })
+}
+
+t.test('whatever a handler throws or rejects with is answered once, as 500', async (t) => {
+  let calls = 0
+  const counting = (error: any, request: any, reply: any): unknown => {
+    calls++
+    return errorHandler(error, request, reply)
+  }
+  const rows = THROWN.flatMap(([rule, value, message]) => [
+    [`${rule}, thrown`, () => { throw value }, message] as const, // prettier-ignore
+    [
+      `${rule}, rejected`,
+      async () => {
+        throw value
+      },
+      message
+    ] as const,
+    [`${rule}, rejected by a thenable`, () => ({ then: (_: any, fail: any) => fail(value) }), message] as const
+  ])
+  onEveryHost(t, { routes: routesOf(rows), options: { errorHandler: counting } }, async (t, call) => {
+    for (const [index, [rule, , message]] of rows.entries()) {
+      calls = 0
+      const { status, json } = await call(`GET /api/r${index}`)
+      t.match({ status, error: json.error }, { status: 500, error: { code: 'INTERNAL_SERVER_ERROR', message } }, rule)
+      t.equal(calls, 1, `${rule}: the error handler ran once`)
+    }
+  })
+})
+
+t.test('results that cannot be sent are 500, and the process goes on', async (t) => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  const failing = (): never => {
+    throw new Error('failed')
+  }
+  const rows: (readonly [string, AnyHandler])[] = [
+    ['a BigInt', () => 10n],
+    ['an object with one', () => ({ a: 10n })],
+    ['a circle', () => circle],
+    ['a circle given to json', (_, response) => response.json(circle)],
+    ['a function', () => failing],
+    ['a symbol', () => Symbol('x')],
+    ['toJSON that throws', () => ({ toJSON: failing })],
+    [
+      'a getter that throws',
+      () => ({
+        get a() {
+          return failing()
+        }
+      })
+    ],
+    ['a header with a line break', () => ({ status: 200, headers: { 'x-a': 'a\r\nx-b: c' }, body: {} })],
+    ['a header name with a blank', () => ({ status: 200, headers: { 'x a': 'b' }, body: {} })],
+    ['headers that are no object', () => ({ status: 200, headers: 'x-a: b', body: {} })],
+    ['a set header with a line break', (_, response) => response.set('X-A', 'a\nb')],
+    ['status 99', (_, response) => response.status(99)],
+    [
+      'statusCode 99',
+      (_, response) => {
+        response.statusCode = 99
+        return {}
+      }
+    ],
+    [
+      'statusCode 100',
+      (_, response) => {
+        response.statusCode = 100
+        return {}
+      }
+    ],
+    [
+      'statusCode 1000',
+      (_, response) => {
+        response.statusCode = 1000
+        response.json({})
+      }
+    ],
+    [
+      'a status message with a line break',
+      (_, response) => {
+        response.statusMessage = 'a\nb'
+        return {}
+      }
+    ],
+    ['writeHead with a wrong status', (_, response) => response.writeHead(99).end()],
+    ['a network error as web Response', () => Response.error()],
+    [
+      'a web Response that was read',
+      async () => {
+        const response = new Response('x')
+        await response.text()
+        return response
+      }
+    ],
+    [
+      'a stream that fails at once',
+      () =>
+        new Readable({
+          read() {
+            this.destroy(new Error('failed'))
+          }
+        })
+    ],
+    ['a stream that is destroyed', () => Readable.from(['a']).destroy()],
+    [
+      'an async iterable that fails at once',
+      () => ({
+        async *[Symbol.asyncIterator]() {
+          yield failing()
+        }
+      })
+    ],
+    ['a web stream that fails at once', () => new ReadableStream({ pull: failing })],
+    [
+      'an async iterable of objects',
+      () => ({
+        async *[Symbol.asyncIterator]() {
+          yield { a: 1 }
+        }
+      })
+    ],
+    ['a stream of objects', () => Readable.from([{ a: 1 }, { a: 2 }])],
+    ['a web stream of objects', () => new ReadableStream({ start: (controller) => controller.enqueue({ a: 1 }) })],
+    ['then that throws', () => ({ then: failing })],
+    [
+      'a then getter that throws',
+      () => ({
+        get then() {
+          return failing()
+        }
+      })
+    ]
+  ]
+  const hooked = { errorHandler, fastifyOptions: {} }
+  onEveryHost(t, { routes: routesOf(rows), options: hooked }, async (t, call) => {
+    for (const [index, [rule]] of rows.entries()) {
+      const { status, json } = await call(`GET /api/r${index}`)
+      t.match({ status, code: json.error?.code }, { status: 500, code: 'INTERNAL_SERVER_ERROR' }, rule)
+    }
+  })
+  t.test('also behind an asynchronous onSend hook, where node would throw into nowhere', async (t) => {
+    const app = await appOf(t, { routes: routesOf(rows), options: { errorHandler } })
+    app.addHook('onSend', async (_request, _reply, payload) => turn(payload))
+    const call = callByInject(app)
+    for (const [index, [rule]] of rows.entries()) {
+      const { status, json } = await call(`GET /api/r${index}`)
+      t.match({ status, code: json.error?.code }, { status: 500, code: 'INTERNAL_SERVER_ERROR' }, rule)
+    }
+  })
+})
+
+t.test('what was said of a failed answer is not said of the error', async (t) => {
+  const describe = (response: any): void => {
+    response.set({ 'Content-Encoding': 'gzip', 'Content-Length': '5', ETag: '"x"', 'X-Kept': '1' }).type('csv')
+  }
+  const failing = new Readable({ read() {} })
+  const rows: (readonly [string, AnyHandler])[] = [
+    [
+      'thrown',
+      (_, response) => {
+        describe(response)
+        throw new Error('failed')
+      }
+    ],
+    [
+      'a failing status object',
+      () => ({
+        status: 200,
+        headers: { 'content-encoding': 'gzip', 'content-type': 'text/csv', 'x-kept': '1' },
+        body: 1n
+      })
+    ],
+    [
+      'a failing stream',
+      (_, response) => {
+        describe(response)
+        process.nextTick(() => failing.destroy(new Error('failed')))
+        return failing
+      }
+    ]
+  ]
+  for (const [rule, GET] of rows) {
+    const app = await appOf(t, { routes: { a: { GET } }, options: { errorHandler } })
+    const { headers, status, json } = await callByInject(app)('GET /api/a')
+    t.match(
+      { status, code: json.error.code, type: headers['content-type'], kept: headers['x-kept'] },
+      { status: 500, code: 'INTERNAL_SERVER_ERROR', type: JSON_TYPE, kept: '1' },
+      rule
+    )
+    t.notOk('content-encoding' in headers, rule)
+    t.notOk('etag' in headers, rule)
+  }
+})
+
+t.test('a stream that fails on its way is cut off', async (t) => {
+  async function* failing(): AsyncGenerator<string> {
+    yield 'first'
+    await turn()
+    throw new Error('failed')
+  }
+  const routes = {
+    iterable: { GET: () => failing() },
+    stream: { GET: () => Readable.from(failing()) },
+    body: { GET: () => ({ status: 200, body: failing() }) },
+    error: {
+      GET: (_: any, response: any) => {
+        response.write('first')
+        throw new Error('failed')
+      }
+    }
+  }
+  const { logger, entries } = logBook()
+  const options = { errorHandler, fastifyOptions: { logger } as never }
+  const app = await appOf(t, { routes, options })
+  const call = callOver(await addressOf(app))
+  for (const place of Object.keys(routes)) await t.rejects(call(`GET /api/${place}`), { code: 'ECONNRESET' }, place)
+  t.ok(entries.length >= 4, 'and logged')
+})
+
+t.test('a handler that never answers gets 503 at its timeout', async (t) => {
+  const signals: AbortSignal[] = []
+  const never: (readonly [string, AnyHandler])[] = [
+    ['undefined', (request) => void signals.push(request.signal)],
+    ['a promise of undefined', async (request) => void signals.push(request.signal)],
+    [
+      'a promise that stays open',
+      (request) => {
+        signals.push(request.signal)
+        return new Promise(() => {})
+      }
+    ]
+  ]
+  const routes = routesOf(never, { config: { timeout: 10 } })
+  onEveryHost(t, { routes, options: { errorHandler } }, async (t, call) => {
+    for (const [index, [rule]] of never.entries()) {
+      const { status, json } = await call(`GET /api/r${index}`)
+      t.match({ status, code: json.error.code }, { status: 503, code: 'SERVICE_UNAVAILABLE' }, rule)
+      t.ok(signals.pop()?.aborted, `${rule}: request.signal is aborted`)
+    }
+  })
+  t.test('the timeout of the app counts where the route has none', async (t) => {
+    const routes = {
+      own: { GET: () => {}, config: { timeout: 10 } },
+      apps: { GET: () => {} },
+      slow: { GET: (_: any, response: any) => void setTimeout(() => response.json({}), 60), config: { timeout: 0 } }
+    }
+    const call = callByInject(await appOf(t, { routes, options: { handlerTimeout: 20 } }))
+    t.equal((await call('GET /api/own')).status, 503)
+    t.equal((await call('GET /api/apps')).status, 503)
+    t.equal((await call('GET /api/slow')).status, 200, '0 turns it off')
+  })
+  t.test('what comes later is dropped', async (t) => {
+    const late: (() => unknown)[] = []
+    const resolving = () => new Promise((resolve) => late.push(() => resolve({ late: true })))
+    const rejecting = () => new Promise((_, reject) => late.push(() => reject(new Error('late'))))
+    const routes = routesOf(
+      [
+        ['', resolving],
+        ['', rejecting]
+      ],
+      { config: { timeout: 10 } }
+    )
+    onEveryHost(t, { routes, options: { errorHandler } }, async (t, call) => {
+      for (const place of ['r0', 'r1']) {
+        t.equal((await call(`GET /api/${place}`)).status, 503)
+        late.pop()!()
+        await turn()
+      }
+    })
+  })
+  t.test('an answer that has begun may go on for ever', async (t) => {
+    const ended: (() => void)[] = []
+    const GET = (_: any, response: any): void => {
+      response.write('first')
+      ended.push(() => response.end())
+    }
+    const app = await appOf(t, {
+      routes: { a: { GET, config: { timeout: 5 } }, b: { GET: () => {}, config: { timeout: 5 } } }
+    })
+    const call = callOver(await addressOf(app))
+    const begun = call('GET /api/a')
+    while (ended.length === 0) await turn()
+    for (let i = 0; i < 3; i++) t.equal((await call('GET /api/b')).status, 503, 'timeouts pass meanwhile')
+    ended[0]!()
+    t.match(await begun, { status: 200, text: 'first' })
+  })
+})
+
+t.test('a client that leaves aborts what is made for it', async (t) => {
+  let left: (value: unknown) => void = () => {}
+  const iterable = {
+    async *[Symbol.asyncIterator]() {
+      try {
+        while (true) yield 'x'.repeat(1000) + (await turn(''))
+      } finally {
+        left('returned')
+      }
+    }
+  }
+  const rows: (readonly [string, AnyHandler])[] = [
+    [
+      'request.signal',
+      (request, response) => {
+        request.signal.addEventListener('abort', () => left('aborted'))
+        response.write('x')
+      }
+    ],
+    [
+      'a stream is destroyed',
+      () =>
+        new Readable({
+          read() {
+            this.push('x')
+          },
+          destroy: (_, done) => {
+            left('destroyed')
+            done(null)
+          }
+        })
+    ],
+    ['an async iterable returns', () => iterable],
+    [
+      'a web stream is cancelled',
+      () =>
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(Buffer.from('x')),
+          cancel: () => left('cancelled')
+        })
+    ],
+    [
+      'a web Response is cancelled',
+      () =>
+        new Response(
+          new ReadableStream({
+            pull: (controller) => controller.enqueue(Buffer.from('x')),
+            cancel: () => left('cancelled')
+          })
+        )
+    ],
+    [
+      'a signal asked for afterwards',
+      async (request, response) => {
+        response.write('x')
+        await once(response, 'close')
+        left(request.signal.aborted && 'aborted')
+      }
+    ]
+  ]
+  for (const build of [appOf, hostOf]) {
+    const { port } = new URL(await addressOf(await build(t, { routes: routesOf(rows) })))
+    for (const [index, [rule]] of rows.entries()) {
+      const gone = new Promise((resolve) => (left = resolve))
+      const request = httpRequest({ host: '127.0.0.1', port, path: `/api/r${index}` }).end()
+      const [response] = await once(request, 'response')
+      response.once('data', () => request.destroy())
+      await t.resolves(gone, rule)
+      t.ok(await gone, rule)
+    }
+  }
+  t.test('an answered request is not aborted', async (t) => {
+    let signal: AbortSignal | undefined
+    const GET = (request: any): object => ({ aborted: (signal = request.signal as AbortSignal).aborted })
+    onEveryHost(t, { routes: { a: { GET } } }, async (t, call) => {
+      t.strictSame((await call('GET /api/a')).json, { aborted: false })
+      await turn()
+      t.notOk(signal!.aborted)
+    })
+  })
+})
