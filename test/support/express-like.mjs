@@ -1,8 +1,11 @@
-// The factory Express's own test suite runs against (CONTRIBUTING.md, "Express's own suite"). Plain node loads it over
-// dist/. The suite makes its servers with http.createServer(app); here they get the app's request and response classes,
-// as app.listen() gives them.
+// The factory that scripts/express-suite.mjs gives to Express's own tests. Plain node loads it over dist/. The tests make
+// their servers with http.createServer(app); here these get the app's request and response classes, as those of
+// app.listen() do.
 import http from 'node:http'
-import express from '../../dist/express.js'
+import { armTap, awaitBody } from '../../dist/compat/body.js'
+import createExpressApp from '../../dist/express.js'
+
+const MEBIBYTE = 1024 * 1024
 
 const createServer = http.createServer
 http.createServer = (...given) => {
@@ -10,4 +13,14 @@ http.createServer = (...given) => {
   return app === undefined ? createServer(...given) : createServer(app.serverOptions, app)
 }
 
-export default express
+/** With `bodyParser: 'early'` an application finds `request.body` before its first middleware. */
+function createEarlyApp() {
+  const app = createExpressApp()
+  app.fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    armTap(raw, MEBIBYTE)
+    awaitBody(raw, MEBIBYTE, () => done()) // errors wait for whoever asks for the body
+  })
+  return app
+}
+
+export default process.env.SUITE_BODY === 'early' ? Object.assign(createEarlyApp, createExpressApp) : createExpressApp
