@@ -40,8 +40,7 @@ export function mergeHeader(response: LinkedResponse, name: string, value: Heade
   if (name === 'set-cookie') {
     const own = cookieList(response.getHeader(name))
     response.setHeader(name, [...new Set([...own, ...cookieList(value)])])
-  }
-  else if (name === 'vary') addVary(response, value)
+  } else if (name === 'vary') addVary(response, value)
 }
 
 /**
