@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './source-tree.js'
+import { filesBelow, root } from './source-tree.js'
 
 /** A fenced block of code of a page. */
 export interface Block {
@@ -27,12 +27,9 @@ const FOLDERS = ['docs', 'benchmarks', 'routes-example']
 /** Every Markdown page of the repository. */
 export function readPages(): Page[] {
   const atRoot = readdirSync(root).filter((name) => name.endsWith('.md'))
-  const below = FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.md') && !path.includes('node_modules'))
-      .map((path) => `${folder}/${path}`)
-  )
-  return [...atRoot, ...below].map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
+  const below = FOLDERS.filter((folder) => existsSync(join(root, folder))).flatMap(filesBelow)
+  const pages = [...atRoot, ...below.filter((path) => path.endsWith('.md'))]
+  return pages.map((path) => parsePage(path, readFileSync(join(root, path), 'utf8')))
 }
 
 export function parsePage(path: string, text: string): Page {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
@@ -8,12 +8,19 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export type FunctionNode = ts.FunctionLikeDeclaration & { body: ts.Node }
 
+/** The files below a folder of the repository, by their path from its root; installed and built ones left out. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory())
+      return /^\.|^node_modules$|^dist$/.test(entry.name) ? [] : filesBelow(`${folder}/${entry.name}`)
+    return entry.isFile() ? [`${folder}/${entry.name}`] : []
+  })
+}
+
 /** The parsed TypeScript files below a folder of the repository, named by their path from its root. */
 export function sourceFiles(folder: string): ts.SourceFile[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.[mc]?tsx?$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .filter((path) => !path.includes('node_modules/'))
+  return filesBelow(folder)
+    .filter((path) => /\.[mc]?tsx?$/.test(path))
     .toSorted((a, b) => a.localeCompare(b))
     .map((path) => ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true))
 }
