@@ -1,3 +1,4 @@
+// ci: once (starts a browser; what it opens has tests of its own)
 import { existsSync } from 'node:fs'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { gunzipSync } from 'node:zlib'
