@@ -8,6 +8,8 @@ export type Db = PgDatabase<PgQueryResultHKT, typeof schema>
 /** An open way to a database. */
 export interface Connection {
   db: Db
+  /** Runs queries that happen together or not at all. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Brings the tables up to date with the SQL files of `migrations/`. */
   migrate(): Promise<void>
   /** Rejects when the database does not answer. */

@@ -24,6 +24,7 @@ export class Database {
   #ready = false
   #saidWhy = false
   #timer: NodeJS.Timeout | undefined
+  #attempt = Promise.resolve()
   #stopped = false
 
   constructor(url: string, log: Log) {
@@ -38,7 +39,8 @@ export class Database {
 
   /** Connects and migrates. When that fails it says so once, goes on trying in the background, and resolves. */
   async start(): Promise<void> {
-    await this.#attempt(FIRST_WAIT_MS)
+    this.#attempt = this.#connect(FIRST_WAIT_MS)
+    await this.#attempt
   }
 
   /**
@@ -47,10 +49,27 @@ export class Database {
    * @throws {DatabaseUnavailable} while the database cannot be reached
    * @throws {StoreError} what the database refused
    */
-  async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  run<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#use(({ db }) => work(db))
+  }
+
+  /** As {@link run}, for queries that happen together or not at all. */
+  transaction<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#use((connection) => connection.transaction(work))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#ready = false
+    clearTimeout(this.#timer)
+    await this.#attempt
+    await this.#connection?.close()
+  }
+
+  async #use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.#connection === undefined || !this.#migrated) throw new DatabaseUnavailable()
     try {
-      return await work(this.#connection.db)
+      return await work(this.#connection)
     } catch (error) {
       const cause = rootCause(error)
       if (isConnectionLoss(cause)) this.#lost(cause as Error)
@@ -58,14 +77,7 @@ export class Database {
     }
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true
-    this.#ready = false
-    clearTimeout(this.#timer)
-    await this.#connection?.close()
-  }
-
-  async #attempt(wait: number): Promise<void> {
+  async #connect(wait: number): Promise<void> {
     try {
       this.#connection ??= await connect(this.#url, (error) => this.#lost(error))
       await (this.#migrated ? this.#connection.ping() : this.#connection.migrate())
@@ -96,7 +108,7 @@ export class Database {
   #tryAgain(wait: number): void {
     if (this.#stopped) return
     const next = Math.min(Math.max(wait * 2, FIRST_WAIT_MS), LONGEST_WAIT_MS)
-    this.#timer = setTimeout(() => void this.#attempt(next), wait)
+    this.#timer = setTimeout(() => (this.#attempt = this.#connect(next)), wait)
     this.#timer.unref()
   }
 }

@@ -17,6 +17,7 @@ export async function connectEmbedded(url: string): Promise<Connection> {
     const db = drizzle(client, { schema })
     return {
       db,
+      transaction: (work) => db.transaction(work),
       migrate: () => migrate(db, { migrationsFolder }),
       ping: async () => void (await client.query('select 1')),
       close: () => client.close().finally(unlock)

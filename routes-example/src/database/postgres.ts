@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import { type Connection, migrationsFolder } from './connection.js'
+import { isConnectionLoss, rootCause } from './errors.js'
 import * as schema from './schema.js'
 
 const ANSWER_WITHIN_MS = 5000
@@ -24,9 +25,27 @@ export function connectPostgres(url: string, onLost: (error: Error) => void): Co
   pool.on('connect', (client) => client.on('error', onLost))
   return {
     db: drizzle(pool, { schema }),
+    transaction: (work) => withClient(pool, (client) => drizzle(client, { schema }).transaction(work)),
     migrate: () => migrateAlone(pool),
     ping: async () => void (await pool.query('select 1')),
     close: () => pool.end()
+  }
+}
+
+/**
+ * Takes a client for a transaction and gives it back whatever happens. Drizzle's own way with a pool keeps the client
+ * for ever when BEGIN fails (drizzle-team/drizzle-orm#6241), and returns broken ones to the pool.
+ */
+async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken = false
+  try {
+    return await work(client)
+  } catch (error) {
+    broken = isConnectionLoss(rootCause(error))
+    throw error
+  } finally {
+    client.release(broken)
   }
 }
 

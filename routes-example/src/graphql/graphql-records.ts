@@ -96,12 +96,10 @@ export class GraphqlRecords {
     table: typeof graphqlUsers | typeof graphqlPosts,
     insert: (db: Db, id: string) => Promise<T>
   ): Promise<T> {
-    return this.#database.run((db) =>
-      db.transaction(async (tx) => {
-        await tx.execute(sql`lock table ${table} in share row exclusive mode`)
-        return insert(tx, String((await tx.$count(table)) + 1))
-      })
-    )
+    return this.#database.transaction(async (db) => {
+      await db.execute(sql`lock table ${table} in share row exclusive mode`)
+      return insert(db, String((await db.$count(table)) + 1))
+    })
   }
 }
 

@@ -55,16 +55,14 @@ export class PostService {
   /** @throws {NotFoundError} when there is no such author */
   async create(authorId: string, fields: CreatePost): Promise<Post> {
     try {
-      return await this.#database.run((db) =>
-        db.transaction(async (tx) => {
-          await ensureCategory(tx, fields.category)
-          const [post] = await tx
-            .insert(posts)
-            .values({ ...fields, authorId })
-            .returning()
-          return present(post)
-        })
-      )
+      return await this.#database.transaction(async (db) => {
+        await ensureCategory(db, fields.category)
+        const [post] = await db
+          .insert(posts)
+          .values({ ...fields, authorId })
+          .returning()
+        return present(post)
+      })
     } catch (error) {
       throw isMissingReference(error) ? new NotFoundError('User', authorId) : error
     }
@@ -72,13 +70,11 @@ export class PostService {
 
   /** @throws {NotFoundError} */
   async write(id: string, fields: ReplacePost | UpdatePost): Promise<Post> {
-    return this.#database.run((db) =>
-      db.transaction(async (tx) => {
-        await ensureCategory(tx, fields.category)
-        const [post] = await tx.update(posts).set(fields).where(eq(posts.id, id)).returning()
-        return present(post, id)
-      })
-    )
+    return this.#database.transaction(async (db) => {
+      await ensureCategory(db, fields.category)
+      const [post] = await db.update(posts).set(fields).where(eq(posts.id, id)).returning()
+      return present(post, id)
+    })
   }
 
   /**
