@@ -20,13 +20,17 @@ const KNOWN = new Set([
   'fastifyOptions'
 ])
 
+/** A number of hops is refused: Fastify believes none of them, where Express would, and both must read the same client. */
+const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
+
 /** @throws TypeError naming the wrong or unknown option and what was expected */
 export function checkAppOptions(options: AppOptions): void {
   checkRoutesOptions(options)
-  const { port, host, errorHandler, expressOptions, shutdown, fastifyOptions } = options
+  const { port, host, trustProxy, errorHandler, expressOptions, shutdown, fastifyOptions } = options
   checkAll([
     ['port', port, port === undefined || isPort(port), 'an integer from 0 to 65535'],
     ['host', host, host === undefined || typeof host === 'string', 'a host name or address'],
+    ['trustProxy', trustProxy, trustProxy === undefined || isTrust(trustProxy), TRUST_EXPECTED],
     ['errorHandler', errorHandler, errorHandler === undefined || typeof errorHandler === 'function', 'a function']
   ])
   if (expressOptions !== undefined) checkExpressOptions(expressOptions)
@@ -56,4 +60,9 @@ function checkShutdown(shutdown: ShutdownOptions): void {
 
 function isPort(port: unknown): boolean {
   return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65535
+}
+
+function isTrust(trust: unknown): boolean {
+  const isAddresses = Array.isArray(trust) && trust.every((address) => typeof address === 'string')
+  return isAddresses || ['boolean', 'string', 'function'].includes(typeof trust)
 }

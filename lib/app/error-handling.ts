@@ -1,9 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
-import { link } from '../compat/attach.js'
 import { kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
-import { runStack } from '../dispatch/enter-app.js'
+import { linkInApp, runStack } from '../dispatch/enter-app.js'
 import { createFail, fitHeaders, prepareError } from '../dispatch/handle-error.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -57,7 +56,7 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors }: Frame, ha
   const fail = createFail(runtime.stack, 'last', (reply, error) => callErrorHandler(app(), reply, error))
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const answer = (): void => {
-      link(runtime.compat, request, reply)
+      linkInApp(runtime.compat, request, reply)
       if (runtime.stack.isEmpty) fail(reply, error)
       else runStack(runtime, reply, handlerTimeout, () => fail(reply, error))
     }

@@ -57,7 +57,7 @@ export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
   }
   const text = JSON.stringify(body) as string | undefined
   if (text === undefined) {
-    if (!currentType(this)) this.setHeader('Content-Type', 'application/json')
+    if (!currentType(this)) this.setHeader('Content-Type', JSON_TYPE)
     return finish(this, { chunk: undefined, type: undefined })
   }
   return finish(this, { chunk: text, type: currentType(this) ? textType(this) : JSON_TYPE })
@@ -127,7 +127,11 @@ function payloadFor(response: LinkedResponse, reply: FastifyReply, { chunk, type
   if (type !== undefined) setType(response, reply, type)
   const isHead = response.req.method === 'HEAD'
   if (response.hasHeader('content-length') && !(isHead && chunk === undefined)) response.removeHeader('content-length')
-  if (status === 205 || chunk === undefined) return undefined
+  if (status === 205) {
+    reply.header('content-length', '0')
+    return undefined
+  }
+  if (chunk === undefined) return undefined
   if (isHead) reply.header('content-length', String(Buffer.byteLength(chunk)))
   return chunk.length === 0 && !reply.hasHeader('content-type') ? undefined : chunk
 }

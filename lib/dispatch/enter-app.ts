@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
+import type { Compat } from '../compat/classes.js'
 import { mergeIntoReply } from '../compat/headers.js'
 import { isAnswered, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { refusedTarget } from '../compat/target.js'
@@ -18,8 +19,7 @@ export interface EntryOptions {
 export function createAppEntry(runtime: Runtime, options: EntryOptions) {
   const { compat, stack } = runtime
   return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-    link(compat, fastifyRequest, reply)
-    reply.header('x-request-id', fastifyRequest.id)
+    linkInApp(compat, fastifyRequest, reply)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
@@ -30,6 +30,12 @@ export function createAppEntry(runtime: Runtime, options: EntryOptions) {
     if (options.earlyBodyLimit === undefined) run()
     else awaitBody(request, options.earlyBodyLimit, run) // its error waits for the handler's door
   }
+}
+
+/** On an app every request is linked, and its id told to the client. */
+export function linkInApp(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
+  link(compat, request, reply)
+  reply.header('x-request-id', request.id)
 }
 
 /** Runs the `use()` stack; goes on unless it answered, failed or rewrote the request. */

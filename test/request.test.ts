@@ -1,0 +1,742 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { METHODS } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import express from 'express'
+import t from 'tap'
+import { createApp, createMiddleware, type AppOptions } from 'twinroute'
+import { appOf, callByInject, callOver, onEveryHost, type Answer, type Routes, type Sent } from './support/hosts.js'
+import { asExpress, listen } from './support/express-server.js'
+
+type Read = (request: any, response: any) => unknown
+type Row = readonly [rule: string, line: string, sent: Sent['headers'], read: Read, expected: unknown]
+
+/** One route whose handler answers what the row with the number of the `x-row` header reads. */
+function reading(rows: readonly Row[]): Routes {
+  const handler = async (request: any, response: any): Promise<unknown> => {
+    const read = rows[request.headers['x-row']]?.[3]
+    return { read: await read?.(request, response) }
+  }
+  return {
+    'things/[id]': Object.fromEntries(
+      ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((name) => [name, handler])
+    )
+  }
+}
+
+function checkRows(t: any, rows: readonly Row[], options: Partial<AppOptions> = {}): void {
+  onEveryHost(t, { routes: reading(rows), options }, async (t, call) => {
+    for (const [index, [rule, line, headers, , expected]] of rows.entries()) {
+      const { status, json } = await call(line, { headers: { ...headers, 'x-row': String(index) } })
+      t.equal(status, 200, rule)
+      t.strictSame(json, expected === undefined ? {} : { read: expected }, rule)
+    }
+  })
+}
+
+const GET = 'GET /api/things/1'
+
+t.test('the request has what the specification lists', async (t) => {
+  checkRows(t, [
+    ['params: decoded text', 'GET /api/things/a%20%2F%C3%BC', {}, (r) => r.params, { id: 'a /ü' }],
+    ['params: decoded once', 'GET /api/things/%2541', {}, (r) => r.params.id, '%41'],
+    ['query: text', 'GET /api/things/1?a=1&b=%C3%BC+x&c=', {}, (r) => r.query, { a: '1', b: 'ü x', c: '' }],
+    ['query: a repeated key is an array', 'GET /api/things/1?a=1&a=2', {}, (r) => r.query, { a: ['1', '2'] }],
+    ['query: brackets are part of the key', 'GET /api/things/1?a[b]=1', {}, (r) => r.query, { 'a[b]': '1' }],
+    ['query: none', GET, {}, (r) => r.query, {}],
+    [
+      'query: no __proto__',
+      'GET /api/things/1?__proto__=1&a=2',
+      {},
+      (r) => [Object.keys(r.query), r.query.a],
+      [['a'], '2']
+    ],
+    [
+      'headers: any case',
+      GET,
+      { 'X-A': 'b' },
+      (r) => [r.headers['x-a'], r.get('X-A'), r.header('x-A')],
+      ['b', 'b', 'b']
+    ],
+    [
+      'get: Referer by both spellings',
+      GET,
+      { Referer: 'x' },
+      (r) => [r.get('Referrer'), r.header('referer')],
+      ['x', 'x']
+    ],
+    ['get: a missing header', GET, {}, (r) => r.get('x-none'), undefined],
+    ['method', 'DELETE /api/things/1', {}, (r) => r.method, 'DELETE'],
+    ['path: without the query', 'GET /api/things/a%20b?q=1', {}, (r) => r.path, '/api/things/a%20b'],
+    [
+      'url: with the query, whole, still encoded',
+      'GET /api/things/a%20b?q=1',
+      {},
+      (r) => r.url,
+      '/api/things/a%20b?q=1'
+    ],
+    ['originalUrl', 'GET /api/things/1?q=1', {}, (r) => r.originalUrl, '/api/things/1?q=1'],
+    ['baseUrl: empty in a handler', GET, {}, (r) => r.baseUrl, ''],
+    ['protocol', GET, {}, (r) => [r.protocol, r.secure], ['http', false]],
+    [
+      'hostname: without the port',
+      GET,
+      { host: 'a.example.com:8080' },
+      (r) => [r.hostname, r.host],
+      ['a.example.com', 'a.example.com:8080']
+    ],
+    ['hostname: an IPv6 address', GET, { host: '[::1]:80' }, (r) => r.hostname, '[::1]'],
+    ['ip', GET, {}, (r) => r.ip.endsWith('127.0.0.1'), true],
+    ['ips: none without a proxy', GET, { 'x-forwarded-for': '1.2.3.4' }, (r) => r.ips, []],
+    [
+      'ip and protocol: a proxy that is not trusted says nothing',
+      GET,
+      { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil' },
+      (r) => [r.ip === '1.2.3.4', r.protocol, r.hostname],
+      [false, 'http', 'example.com']
+    ],
+    ['xhr', GET, { 'X-Requested-With': 'xmlhttprequest' }, (r) => r.xhr, true],
+    ['xhr: not by default', GET, {}, (r) => r.xhr, false],
+    ['subdomains: nearest the domain first', GET, { host: 'a.b.example.com' }, (r) => r.subdomains, ['b', 'a']],
+    ['fresh and stale: nothing to compare', GET, {}, (r) => [r.fresh, r.stale], [false, true]],
+    [
+      'fresh and stale: the ETag the client has',
+      GET,
+      { 'if-none-match': '"x"' },
+      (r, s) => [s.set('ETag', '"x"') && r.fresh, r.stale],
+      [true, false]
+    ],
+    ['route: the pattern', GET, {}, (r) => r.route, { path: '/api/things/:id' }],
+    ['signedCookies: nothing without a parser', GET, {}, (r) => r.signedCookies, undefined],
+    [
+      'app: the Express side',
+      GET,
+      {},
+      (r, s) => [typeof r.app.get, r.app === s.app, r.app.get('env'), r.app.enabled('x')],
+      ['function', true, 'test', false]
+    ],
+    ['app: locals are kept', GET, {}, (r, s) => ((r.app.locals.mark = 1), s.app.locals.mark), 1],
+    ['res and req know each other', GET, {}, (r, s) => [r.res === s, s.req === r], [true, true]],
+    [
+      'locals: without a prototype',
+      GET,
+      {},
+      (_, s) => Object.getPrototypeOf(s.locals) === null && ((s.locals.a = 1), s.locals),
+      { a: 1 }
+    ],
+    ...[
+      'file',
+      'files',
+      'user',
+      'session',
+      'sessionID',
+      'authInfo',
+      'cspNonce',
+      'body',
+      'validatedData',
+      'apiVersion'
+    ].map((name): Row => [`${name}: undefined until somebody sets it`, GET, {}, (r) => r[name], undefined]),
+    ["httpVersion and socket are node's", GET, {}, (r) => [r.httpVersion, typeof r.socket], ['1.1', 'object']]
+  ])
+})
+
+t.test('the methods of the request are those of Express', async (t) => {
+  const all = {
+    accept: 'text/html;q=0.5, application/json',
+    'accept-charset': 'utf-8',
+    'accept-encoding': 'gzip, br;q=0.1',
+    'accept-language': 'de-AT, en;q=0.5'
+  }
+  const posted = { 'content-type': 'application/json; charset=utf-8', 'content-length': '2' }
+  checkRows(t, [
+    [
+      'accepts: the best of a list',
+      GET,
+      all,
+      (r) => [r.accepts('html', 'json'), r.accepts(['html', 'text/plain']), r.accepts('png')],
+      ['json', 'html', false]
+    ],
+    ['accepts: all types', GET, all, (r) => r.accepts(), ['application/json', 'text/html']],
+    ['accepts: everything without a header', GET, {}, (r) => r.accepts('png'), 'png'],
+    ['acceptsCharsets', GET, all, (r) => [r.acceptsCharsets('utf-8'), r.acceptsCharsets('latin1')], ['utf-8', false]],
+    [
+      'acceptsEncodings',
+      GET,
+      all,
+      (r) => [r.acceptsEncodings('br', 'gzip'), r.acceptsEncodings('deflate')],
+      ['gzip', false]
+    ],
+    [
+      'acceptsLanguages',
+      GET,
+      all,
+      (r) => [r.acceptsLanguages('en', 'de-AT'), r.acceptsLanguages('fr')],
+      ['de-AT', false]
+    ],
+    [
+      'range',
+      GET,
+      { range: 'bytes=0-4,90-' },
+      (r) => [...r.range(100)],
+      [
+        { start: 0, end: 4 },
+        { start: 90, end: 99 }
+      ]
+    ],
+    ['range: not satisfiable', GET, { range: 'bytes=200-' }, (r) => r.range(100), -1],
+    ['range: malformed', GET, { range: 'x' }, (r) => r.range(100), -2],
+    ['range: none', GET, {}, (r) => r.range(100), undefined]
+  ])
+  const routes = {
+    is: {
+      POST: (r: any) => [r.is('json'), r.is('application/*'), r.is(['html', 'json']), r.is('html')],
+      config: { bodyParser: false }
+    }
+  }
+  onEveryHost(t, { routes }, async (t, call) => {
+    t.strictSame(
+      (await call('POST /api/is', { headers: posted, body: '{}' })).json,
+      ['json', 'application/json', 'json', false],
+      'is'
+    )
+    t.notOk((await call('POST /api/is')).json.some(Boolean), 'is: no body')
+  })
+})
+
+t.test('every method reaches its handler under its own name', async (t) => {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+  const routes = {
+    all: Object.fromEntries(methods.map((name) => [name, (request: any) => ({ exported: name, seen: request.method })]))
+  }
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const name of methods)
+      t.strictSame((await call(`${name} /api/all`)).json, { exported: name, seen: name }, name)
+    t.equal((await call('HEAD /api/all')).status, 200, 'HEAD')
+    for (const name of METHODS) if (name === 'TRACE') t.equal((await call(`${name} /api/all`)).status, 405, name)
+  })
+})
+
+t.test('whatever middleware assigns is kept, for that request only', async (t) => {
+  const getters = [
+    'query',
+    'params',
+    'cookies',
+    'hostname',
+    'host',
+    'ip',
+    'ips',
+    'protocol',
+    'secure',
+    'xhr',
+    'fresh',
+    'stale',
+    'subdomains',
+    'path',
+    'route',
+    'originalUrl',
+    'baseUrl'
+  ]
+  const members = [
+    'body',
+    'user',
+    'session',
+    'sessionID',
+    'file',
+    'files',
+    'authInfo',
+    'cspNonce',
+    'validatedData',
+    'apiVersion',
+    'signedCookies',
+    'secret',
+    'whatever'
+  ]
+  const names = [...getters, ...members]
+  const middleware = createMiddleware({
+    '/api/a': [
+      (request: any, _, next) => {
+        if (request.headers['x-assign']) for (const name of names) request[name] = { assigned: name }
+        next()
+      }
+    ]
+  })
+  const handler = (request: any): object =>
+    Object.fromEntries(names.map((name) => [name, request[name]?.assigned ?? null]))
+  onEveryHost(t, { routes: { a: { GET: handler } }, options: { middleware } }, async (t, call) => {
+    const { json } = await call('GET /api/a', { headers: { 'x-assign': '1' } })
+    for (const name of names.filter((name) => name !== 'baseUrl')) t.equal(json[name], name, name)
+    const { json: other } = await call('GET /api/a')
+    for (const name of names) t.equal(other[name], null, `${name} of another request`)
+  })
+})
+
+t.test('cookies', async (t) => {
+  const cookie = (text: string): { cookie: string } => ({ cookie: text })
+  const COOKIES: Row[] = [
+    ['get: an item with its value', GET, cookie('sid=abc; theme=dark'), (r) => r.cookies.get('sid').value, 'abc'],
+    ['get: its name too', GET, cookie('sid=abc'), (r) => r.cookies.get('sid'), { name: 'sid', value: 'abc' }],
+    ['get: undefined for none', GET, cookie('sid=abc'), (r) => r.cookies.get('other'), undefined],
+    ['has', GET, cookie('sid=abc'), (r) => [r.cookies.has('sid'), r.cookies.has('other')], [true, false]],
+    ['all: a map of texts', GET, cookie('a=1; b=2'), (r) => r.cookies.all(), { a: '1', b: '2' }],
+    ['all: without a prototype', GET, cookie('a=1'), (r) => Object.getPrototypeOf(r.cookies.all()) === null, true],
+    ['all: a copy', GET, cookie('a=1'), (r) => ((r.cookies.all().a = '2'), r.cookies.get('a').value), '1'],
+    ['no header', GET, {}, (r) => [r.cookies.all(), r.cookies.has('a'), r.cookies.get('a') ?? null], [{}, false, null]],
+    ['values are decoded', GET, cookie('a=%C3%BC%20x'), (r) => r.cookies.get('a').value, 'ü x'],
+    ['a broken escape keeps its text', GET, cookie('a=%zz'), (r) => r.cookies.get('a').value, '%zz'],
+    ['the first of two counts', GET, cookie('a=1; a=2'), (r) => r.cookies.get('a').value, '1'],
+    ['an empty value', GET, cookie('a='), (r) => [r.cookies.has('a'), r.cookies.get('a').value], [true, '']],
+    [
+      'values are members, too',
+      GET,
+      cookie('sid=abc'),
+      (r) => [r.cookies.sid, Object.keys(r.cookies)],
+      ['abc', ['sid']]
+    ],
+    ['spread gives the values', GET, cookie('a=1; b=2'), (r) => ({ ...r.cookies }), { a: '1', b: '2' }],
+    [
+      'cookies named like the methods break nothing',
+      GET,
+      cookie('get=1; has=2; all=3'),
+      (r) => [r.cookies.get('get').value, r.cookies.has('has'), r.cookies.all()],
+      ['1', true, { get: '1', has: '2', all: '3' }]
+    ],
+    [
+      'names of Object members are no cookies',
+      GET,
+      cookie('a=1'),
+      (r) =>
+        ['constructor', 'toString', '__proto__', 'hasOwnProperty'].map((name) => [
+          r.cookies.has(name),
+          r.cookies.get(name) ?? null
+        ]),
+      [1, 2, 3, 4].map(() => [false, null])
+    ],
+    [
+      'a cookie named __proto__ is dropped',
+      GET,
+      cookie('__proto__=x; a=1'),
+      (r) => [r.cookies.all(), r.cookies.has('__proto__')],
+      [{ a: '1' }, false]
+    ],
+    ['a cookie named constructor is one', GET, cookie('constructor=x'), (r) => r.cookies.get('constructor').value, 'x'],
+    ['the same helper each time', GET, cookie('a=1'), (r) => r.cookies === r.cookies, true]
+  ]
+  checkRows(t, COOKIES)
+})
+
+t.test('requestId', async (t) => {
+  const routes = { a: { GET: (request: any) => ({ id: request.requestId }) } }
+  const asked = { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } }
+  onEveryHost(t, { routes }, async (t, call, place) => {
+    const first = await call('GET /api/a', asked)
+    const second = await call('GET /api/a', asked)
+    t.type(first.json.id, 'string')
+    t.not(first.json.id, second.json.id, 'another for each request')
+    t.not(first.json.id, 'mine', 'never read from the wire')
+    if (place === 'host') return
+    t.match(first.json.id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/, 'a UUID')
+    t.equal(first.headers['x-request-id'], first.json.id, 'told to the client')
+    for (const line of ['GET /api/none', 'POST /api/a', 'GET /api/%zz', 'OPTIONS /api/a']) {
+      t.match((await call(line)).headers['x-request-id'], /^[\da-f-]{36}$/, `with ${line}`)
+    }
+  })
+  t.test('unless requestIdHeader says so', async (t) => {
+    const options = { fastifyOptions: { requestIdHeader: 'x-request-id' } }
+    onEveryHost(t, { routes, options }, async (t, call) => {
+      t.equal((await call('GET /api/a', asked)).json.id, 'mine')
+    })
+  })
+})
+
+t.test('trustProxy says whom to believe, to Fastify and to Express alike', async (t) => {
+  const forwarded = {
+    'x-forwarded-for': '1.1.1.1, 2.2.2.2',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'shop.example.com:8443',
+    'x-requested-with': 'x'
+  }
+  const direct = { protocol: 'http', secure: false, hostname: 'example.com', host: 'example.com', subdomains: [] }
+  const proxied = {
+    protocol: 'https',
+    secure: true,
+    hostname: 'shop.example.com',
+    host: 'shop.example.com:8443',
+    subdomains: ['shop']
+  }
+  const settings: readonly (readonly [AppOptions['trustProxy'], object])[] = [
+    [false, { ...direct, ips: [], ip: '127.0.0.1' }],
+    [true, { ...proxied, ips: ['1.1.1.1', '2.2.2.2'], ip: '1.1.1.1' }],
+    ['loopback', { ...proxied, ips: ['2.2.2.2'], ip: '2.2.2.2' }],
+    ['127.0.0.1, 2.2.2.2', { ...proxied, ips: ['1.1.1.1', '2.2.2.2'], ip: '1.1.1.1' }],
+    [['10.0.0.0/8'], { ...direct, ips: [], ip: '127.0.0.1' }],
+    [(_address: string, hop: number) => hop < 1, { ...proxied, ips: ['2.2.2.2'], ip: '2.2.2.2' }],
+    [(address: string) => address === '127.0.0.1', { ...proxied, ips: ['2.2.2.2'], ip: '2.2.2.2' }]
+  ]
+  const read = ({ protocol, secure, hostname, host, subdomains, ips, ip }: any): object => ({
+    protocol,
+    secure,
+    hostname,
+    host,
+    subdomains,
+    ips,
+    ip
+  })
+  for (const [trustProxy, expected] of settings) {
+    t.test(`trustProxy: ${String(trustProxy)}`, async (t) => {
+      const options = { trustProxy: trustProxy as never }
+      onEveryHost(t, { routes: { a: { GET: read } }, options }, async (t, call) => {
+        t.strictSame((await call('GET /api/a', { headers: forwarded })).json, expected)
+      })
+      const app = await appOf(t, { routes: { a: { GET: read } }, options })
+      app.get('/native', (request) => ({ ip: request.ip, protocol: request.protocol, hostname: request.hostname }))
+      t.match(expected, (await callByInject(app)('GET /native', { headers: forwarded })).json, 'as Fastify says')
+    })
+  }
+})
+
+t.test('the body is a plain member', async (t) => {
+  const seen: object[] = []
+  const note = (request: any): void =>
+    void seen.push({ in: 'body' in request, own: Object.hasOwn(request, 'body'), value: request.body })
+  const middleware = createMiddleware({
+    '/api': [
+      (request, _, next) => {
+        note(request)
+        next()
+      }
+    ]
+  })
+  const POST = async (request: any): Promise<object> => {
+    note(request)
+    const awaited = await request.body
+    return { same: awaited === request.body, promise: request.body instanceof Promise }
+  }
+  onEveryHost(t, { routes: { a: { POST } }, options: { middleware } }, async (t, call) => {
+    seen.length = 0
+    const { json } = await call('POST /api/a', { headers: { 'content-type': 'application/json' }, body: '{"a":1}' })
+    t.strictSame(json, { same: true, promise: false }, 'await works')
+    t.strictSame(
+      seen,
+      [
+        { in: false, own: false, value: undefined },
+        { in: true, own: true, value: { a: 1 } }
+      ],
+      'not there before it is parsed'
+    )
+  })
+})
+
+const files = mkdtempSync(join(tmpdir(), 'twinroute-files-'))
+t.teardown(() => rmSync(files, { recursive: true, force: true }))
+writeFileSync(join(files, 'a.txt'), '0123456789')
+writeFileSync(join(files, 'b ü.html'), '<p>ü</p>')
+writeFileSync(join(files, 'page.tpl'), 'Hello NAME')
+
+type Answering = (request: any, response: any) => unknown
+/** What a handler does with the response, and the requests it gets beside a plain GET and HEAD. */
+type Same = readonly [rule: string, handler: Answering, ...headers: NonNullable<Sent['headers']>[]]
+
+const html = {
+  html: (_: any, s: any) => s.send('<p>'),
+  json: (_: any, s: any) => s.json({ a: 1 }),
+  text: (_: any, s: any) => s.send('text')
+}
+const root = { root: files }
+
+const RESPONSES: Same[] = [
+  ['send: text', (_, s) => s.send('ü')],
+  ['send: empty text', (_, s) => s.send('')],
+  ['send: object', (_, s) => s.send({ a: 'ü' })],
+  ['send: null', (_, s) => s.send(null)],
+  ['send: undefined', (_, s) => s.send()],
+  ['send: number', (_, s) => s.send(201)],
+  ['send: boolean', (_, s) => s.send(false)],
+  ['send: Buffer', (_, s) => s.send(Buffer.from('x'))],
+  ['send: Uint8Array', (_, s) => s.send(new Uint8Array([1, 2]))],
+  ['send: Buffer with a type', (_, s) => s.type('png').send(Buffer.from('x'))],
+  ['send: empty Buffer', (_, s) => s.send(Buffer.alloc(0))],
+  ['send: text with a type', (_, s) => s.type('text/plain').send('ü')],
+  [
+    'send: text with a type and another charset',
+    (_, s) => s.set('Content-Type', 'text/plain; charset=latin1').send('ü')
+  ],
+  ['send: text with an unknown type', (_, s) => s.set('Content-Type', 'x/y').send('ü')],
+  ['send: 204', (_, s) => s.status(204).send('gone')],
+  ['send: 205', (_, s) => s.status(205).send('gone')],
+  ['send: 304', (_, s) => s.status(304).send('gone')],
+  ['send: 404 with an ETag', (_, s) => s.status(404).send('x'), { 'if-none-match': '*' }],
+  [
+    'send: its own ETag',
+    (_, s) => s.set('ETag', '"own"').send('x'),
+    { 'if-none-match': '"own"' },
+    { 'if-none-match': '"other"' }
+  ],
+  [
+    'send: Last-Modified',
+    (_, s) => s.set('Last-Modified', 'Tue, 01 Jan 2030 00:00:00 GMT').send('x'),
+    { 'if-modified-since': 'Wed, 02 Jan 2030 00:00:00 GMT' },
+    { 'if-modified-since': 'x' }
+  ],
+  [
+    'send: no-cache',
+    (_, s) => s.set('ETag', '"own"').send('x'),
+    { 'if-none-match': '"own"', 'cache-control': 'no-cache' }
+  ],
+  ['send: a length of its own', (_, s) => s.set('Content-Length', '100').send('x')],
+  ['send: chunked by wish', (_, s) => s.set('Transfer-Encoding', 'chunked').send('x')],
+  ['json', (_, s) => s.json({ a: '</ü>' })],
+  ['json: null', (_, s) => s.json(null)],
+  ['json: text', (_, s) => s.json('x')],
+  ['json: number', (_, s) => s.json(5)],
+  ['json: undefined', (_, s) => s.json()],
+  ['json: array', (_, s) => s.json([1])],
+  ['json: a type that is set', (_, s) => s.type('application/vnd.api+json').json({})],
+  ['json: status', (_, s) => s.status(201).json({})],
+  ['jsonp: without a callback', (_, s) => s.jsonp({ a: 1 })],
+  ['sendStatus', (_, s) => s.sendStatus(201)],
+  ['sendStatus: unknown', (_, s) => s.sendStatus(599)],
+  ['status: 700', (_, s) => s.status(700).end()],
+  ['set: an object', (_, s) => s.set({ 'X-A': 'b', 'X-B': 5 }).end()],
+  ['set: an array', (_, s) => s.set('X-A', ['b', 'c']).end()],
+  ['set: a type gets its charset', (_, s) => s.set('Content-Type', 'text/html').end()],
+  ['header and get', (_, s) => s.header('X-A', 'b').send(s.get('x-a'))],
+  [
+    'append',
+    (_, s) =>
+      s.append('X-A', 'b').append('x-a', ['c', 'd']).append('Set-Cookie', 'a=1').append('Set-Cookie', 'b=2').end()
+  ],
+  ['type: short', (_, s) => s.type('json').send('{}')],
+  ['type: file name', (_, s) => s.contentType('.html').send('x')],
+  ['type: unknown', (_, s) => s.type('rawr').send('x')],
+  ['vary', (_, s) => s.vary('Accept').vary(['Origin', 'accept']).end()],
+  ['vary: star', (_, s) => s.vary('Accept').vary('*').send('x')],
+  ['links', (_, s) => s.links({ next: '/2', last: ['/5', '/6'] }).send('x')],
+  ['location', (_, s) => s.location('/a b?ü').send('x')],
+  ['redirect', (_, s) => s.redirect('/x')],
+  ['redirect: status', (_, s) => s.redirect(301, 'http://example.org/ü"<>')],
+  [
+    'redirect: JSON asked for',
+    (_, s) => s.redirect('/x'),
+    { accept: 'application/json' },
+    { accept: 'text/html' },
+    { accept: 'image/webp' }
+  ],
+  [
+    'cookie',
+    (_, s) =>
+      s
+        .cookie('a', 'ü b')
+        .cookie('j', { a: 1 })
+        .cookie('o', '1', { httpOnly: true, secure: true, sameSite: 'lax', maxAge: 0, path: '/x' })
+        .end()
+  ],
+  ['cookie: three in one', (_, s) => s.cookie('a', '1').cookie('a', '2').clearCookie('b', { path: '/x' }).json({})],
+  ['attachment', (_, s) => s.attachment('ü €.html').send('x')],
+  ['attachment: no name', (_, s) => s.attachment().send('x')],
+  ['format', (_, s) => s.format(html), { accept: 'application/json' }, { accept: 'text/plain' }, { accept: '*/*' }],
+  [
+    'format: default',
+    (_, s) => s.format({ json: html.json, default: (_: any, s: any) => s.send('other') }),
+    { accept: 'image/png' }
+  ],
+  ['locals', (_, s) => ((s.locals.a = 1), s.json(s.locals))],
+  ['app', (q, s) => s.json([q.app === s.app, typeof s.app.enabled])],
+  ['end', (_, s) => s.end()],
+  ['end: text', (_, s) => s.end('x')],
+  ['end: text with a type', (_, s) => s.set('Content-Type', 'text/csv').end('x')],
+  ['end: hex', (_, s) => s.end('6869', 'hex')],
+  ['end: Buffer', (_, s) => s.end(Buffer.from('x'))],
+  ['end: 204 with a type', (_, s) => s.status(204).type('txt').end()],
+  ['end: a length', (_, s) => s.set('Content-Length', '1').end('x')],
+  ['end: callback', (_, s) => s.end('x', () => {})],
+  ['write', (_, s) => s.write('a') && s.end('b')],
+  ['write: a type', (_, s) => s.type('txt').write('a') && s.end()],
+  ['writeHead', (_, s) => s.set('X-A', '1').writeHead(201, { 'X-B': '2' }).end('x')],
+  ['writeHead: message and array', (_, s) => s.writeHead(201, 'Made', ['X-B', '2']).end('x')],
+  ['writeHead: replaces', (_, s) => s.set('X-A', '1').writeHead(200, { 'x-a': '2' }).end()],
+  [
+    'statusCode',
+    (_, s) => {
+      s.statusCode = 202
+      s.end('x')
+    }
+  ],
+  [
+    'setHeader',
+    (_, s) => {
+      s.setHeader('X-A', ['1', '2'])
+      s.removeHeader('X-B')
+      s.end(String(s.hasHeader('x-a')))
+    }
+  ],
+  [
+    'flushHeaders',
+    (_, s) => {
+      s.set('X-A', '1').flushHeaders()
+      s.end('x')
+    }
+  ],
+  ['pipe', (_, s) => void Readable.from(['a', 'b']).pipe(s.type('txt'))],
+  [
+    'sendFile',
+    (_, s) => s.sendFile('a.txt', root),
+    { range: 'bytes=2-4' },
+    { range: 'bytes=-2' },
+    { range: 'bytes=1-2,4-5' },
+    { 'if-none-match': '*' },
+    { 'if-modified-since': 'Tue, 01 Jan 2090 00:00:00 GMT' }
+  ],
+  ['sendFile: encoded', (_, s) => s.sendFile('b ü.html', root)],
+  [
+    'sendFile: options',
+    (_, s) =>
+      s.sendFile('a.txt', { ...root, maxAge: 5000, immutable: true, headers: { 'X-A': 'b' }, acceptRanges: false })
+  ],
+  [
+    'sendFile: headers and status before',
+    (_, s) => s.status(201).set('X-A', 'b').cookie('a', '1').sendFile('a.txt', root)
+  ],
+  [
+    'sendFile: callback with an error',
+    (_, s) => s.sendFile('none', root, (error: any) => s.status(error.status).send('none'))
+  ],
+  ['download', (_, s) => s.download('a.txt', 'ü.txt', root)],
+  [
+    'render',
+    (_, s) => {
+      s.app.engine('tpl', (_: string, options: any, done: any) => done(null, `Hello ${options.name}`))
+      s.app.set('views', files)
+      s.render('page.tpl', { name: 'ü' })
+    }
+  ],
+  ['render: callback', (_, s) => s.render('none.tpl', (error: any) => s.send(String(error !== null)))]
+]
+
+/** Headers that say when and on which connection, not what. */
+const UNLIKE = ['date', 'connection', 'keep-alive', 'x-powered-by', 'x-request-id']
+
+function comparable({ status, headers, text }: Answer, place: string): object {
+  const kept = Object.entries(headers).filter(([name]) => !UNLIKE.includes(name))
+  // an injected answer is not framed, and multipart boundaries are random
+  const framed =
+    place === 'inject' ? kept.filter(([name]) => !['transfer-encoding', 'content-length'].includes(name)) : kept
+  const boundary = /boundary=(.*)/.exec(String(headers['content-type']))?.[1]
+  const plain = (value: string): string => (boundary === undefined ? value : value.replaceAll(boundary, 'BOUNDARY'))
+  const values = framed.map(([name, value]) => [name, plain([value].flat().join(', '))])
+  return { status, text: plain(text), headers: Object.fromEntries(values) }
+}
+
+t.test('every method of the response answers as real Express does', async (t) => {
+  const reference = express().disable('x-powered-by')
+  const routes: Routes = Object.fromEntries(
+    RESPONSES.map(([, GET], index) => [`r${index}`, { GET: (q: any, s: any) => void GET(q, s) }])
+  )
+  for (const [index, [, handler]] of RESPONSES.entries())
+    reference.get(
+      `/api/r${index}`,
+      asExpress((q, s) => void handler(q, s))
+    )
+  const express5 = callOver(await listen(t, reference))
+  onEveryHost(t, { routes }, async (t, call, place) => {
+    for (const [index, [rule, , ...more]] of RESPONSES.entries()) {
+      for (const headers of [{}, ...more]) {
+        for (const method of ['GET', 'HEAD']) {
+          const line = `${method} /api/r${index}`
+          const wanted = comparable(await express5(line, { headers }), place)
+          t.strictSame(
+            comparable(await call(line, { headers }), place),
+            wanted,
+            `${method} ${rule} ${JSON.stringify(headers)}`
+          )
+        }
+      }
+      const { status, headers } = await express5(`GET /api/r${index}`)
+      const { etag } = headers
+      if (status < 300 && typeof etag === 'string')
+        t.equal(
+          (await call(`GET /api/r${index}`, { headers: { 'if-none-match': etag } })).status,
+          304,
+          `${rule}: not modified`
+        )
+    }
+  })
+})
+
+t.test('query is what Express 5 reads from the same url', async (t) => {
+  const queries = [
+    '',
+    'a=1',
+    'a=1&a=2&b=3',
+    'a',
+    'a=',
+    '=b',
+    'a==b',
+    '&&a=1&',
+    'a=1;b=2',
+    'a+b=c+d',
+    'a%20b=%C3%BC',
+    'a=%zz&%zz=1',
+    'a=%00',
+    'a[b]=1&a[]=2&a.b=3',
+    'hasOwnProperty=1&toString=2',
+    'a=1?b=2',
+    'a=%26%3D',
+    '?a=1',
+    'a=%u0041',
+    'a=1&A=2',
+    `a=${'x'.repeat(1500)}`
+  ]
+  const read = (request: any): object => ({ keys: Object.keys(request.query), query: { ...request.query } })
+  const reference = express()
+  reference.get('/api/a', (request, response) => void response.json(read(request)))
+  const express5 = callOver(await listen(t, reference))
+  onEveryHost(t, { routes: { a: { GET: read } } }, async (t, call) => {
+    for (const query of queries) {
+      const line = `GET /api/a?${query}`
+      t.strictSame((await call(line)).json, (await express5(line)).json, `?${query.slice(0, 40)}`)
+    }
+  })
+})
+
+t.test('settings of the Express side hold', async (t) => {
+  const routes = {
+    a: {
+      GET: (request: any, response: any) =>
+        void response.json({ query: request.query, subdomains: request.subdomains, html: '<' })
+    }
+  }
+  const rows: readonly (readonly [
+    name: string,
+    value: unknown,
+    read: (answer: Answer) => unknown,
+    expected: unknown
+  ])[] = [
+    ['etag', false, ({ headers }) => headers.etag, undefined],
+    ['etag', 'strong', ({ headers }) => String(headers.etag).startsWith('"'), true],
+    ['etag', () => '"own"', ({ headers }) => headers.etag, '"own"'],
+    ['json spaces', 1, ({ text }) => text.startsWith('{\n "query"'), true],
+    ['json escape', true, ({ text }) => text.includes('\\u003c'), true],
+    ['json replacer', ['html'], ({ text }) => text, '{"html":"<"}'],
+    ['query parser', 'extended', ({ json }) => json.query, { a: { b: '1' } }],
+    ['query parser', false, ({ json }) => json.query, {}],
+    ['query parser', (text: string) => ({ text }), ({ json }) => json.query, { text: 'a[b]=1' }],
+    ['subdomain offset', 1, ({ json }) => json.subdomains, ['example']]
+  ]
+  for (const [name, value, read, expected] of rows) {
+    const app = await appOf(t, { routes })
+    app.express.set(name, value)
+    t.strictSame(read(await callByInject(app)('GET /api/a?a[b]=1')), expected, `${name}: ${String(value)}`)
+  }
+})
+
+t.test('a trustProxy that would be read in two ways is refused', async (t) => {
+  for (const trustProxy of [1, {}, null, [1]]) {
+    const options = { apiDir: tmpdir(), mode: 'test', trustProxy: trustProxy as never }
+    await t.rejects(
+      createApp(options),
+      { name: 'TypeError', message: /trustProxy must be .*hop < 1/ },
+      JSON.stringify(trustProxy)
+    )
+  }
+})
