@@ -95,9 +95,10 @@ export function parseBody(
   limit: number,
   done: (error: Error | null, value?: unknown) => void
 ): void {
-  const { kind, encoding } = headers
-  if (encoding === undefined || encoding === 'identity') return finishParse(bytes, kind, done)
-  const inflate = inflaters.get(encoding.toLowerCase())
+  const { kind } = headers
+  const encoding = headers.encoding?.toLowerCase() ?? ''
+  if (encoding === '' || encoding === 'identity') return finishParse(bytes, kind, done)
+  const inflate = inflaters.get(encoding)
   if (inflate === undefined) return done(unsupportedBody(`Unsupported content encoding "${encoding}"`))
   inflate(bytes, { maxOutputLength: limit }, (error: NodeJS.ErrnoException | null, inflated) => {
     if (error === null) finishParse(inflated, kind, done)

@@ -22,6 +22,8 @@ export function upgradePair(compat: Compat, request: http.IncomingMessage, respo
   initRequestSlots(request)
   initResponseSlots(response)
   ;(request as LinkedRequest)[kTap] = TAP_MISSED
+  const socket = request.socket as { readable?: boolean } | undefined
+  if (socket !== undefined && socket.readable === undefined) socket.readable = true // else `complete` means nothing
   Object.assign(request, { res: response })
   if (!('req' in response)) Object.assign(response, { req: request })
 }
@@ -44,6 +46,7 @@ function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
   return pinsOf(request, () => ({
     ...membersOf(request, [incoming, Readable.prototype]),
     _destroy: method(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
+    ...('complete' in request ? {} : { complete: { get: isComplete, configurable: true } }),
     ...(request.httpVersionMajor === 2 ? { get: method(getHttp2Header), header: method(getHttp2Header) } : {})
   }))
 }
@@ -81,6 +84,11 @@ function prototypeOf(target: object): object | null {
 
 function method(value: unknown): PropertyDescriptor {
   return { value, writable: true, configurable: true, enumerable: false }
+}
+
+/** An injected request does not say whether it has been read to its end, which body parsers ask before they read. */
+function isComplete(this: { _readableState?: { ended?: boolean } }): boolean {
+  return this._readableState?.ended === true
 }
 
 /** HTTP/2 names the host in `:authority`. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { ManifestRoute } from '../contract/manifest.js'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
 import type { Compat } from '../compat/classes.js'
@@ -27,9 +28,18 @@ export function createAppEntry(runtime: Runtime, options: EntryOptions) {
       if (stack.isEmpty || request[kRedispatched]) done()
       else runStack(runtime, reply, options.handlerTimeout, done)
     }
-    if (options.earlyBodyLimit === undefined) run()
-    else awaitBody(request, options.earlyBodyLimit, run) // its error waits for the handler's door
+    const limit = options.earlyBodyLimit && earlyLimitOf(fastifyRequest, options.earlyBodyLimit)
+    if (limit === undefined) run()
+    else awaitBody(request, limit, run) // its error waits for the handler's door
   }
+}
+
+/** The router has chosen already: a route with a body limit or parser mode of its own keeps them. */
+function earlyLimitOf({ routeOptions }: FastifyRequest, appLimit: number): number | undefined {
+  const { twinroute: route } = routeOptions.config as { twinroute?: ManifestRoute }
+  if (route === undefined) return appLimit
+  const { bodyParser = 'early', bodyLimit = appLimit } = route.module.config
+  return bodyParser === 'early' ? bodyLimit : undefined
 }
 
 /** On an app every request is linked, and its id told to the client. */

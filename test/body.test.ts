@@ -1,0 +1,815 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { PassThrough } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { Busboy } from '@fastify/busboy'
+import express from 'express'
+import t from 'tap'
+import { createMiddleware, errorHandler, type App, type AppOptions, type Middleware } from 'twinroute'
+import { addressOf, appOf, callOver, hostOf, onEveryHost, type Routes, type Sent } from './support/hosts.js'
+import { bodiesOf, head, Wire } from './support/wire.js'
+
+type Body = string | Buffer
+const JSON_TYPE = { 'content-type': 'application/json' }
+const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
+const TEXT_TYPE = { 'content-type': 'text/plain' }
+
+/** What the handler found, undefined told from null. */
+const echo = (request: any): object => ({ type: typeof request.body, body: request.body })
+const echoRoutes: Routes = { echo: { POST: echo, PUT: echo, PATCH: echo, DELETE: echo, GET: echo } }
+
+/** Express middleware, as our types see it. */
+function asOurs(middleware: unknown): Middleware {
+  return middleware as Middleware
+}
+
+async function gather(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+t.test('JSON, urlencoded and text bodies are parsed for the handler', async (t) => {
+  const rows: readonly (readonly [rule: string, headers: Record<string, string>, body: Body, expected: unknown])[] = [
+    ['an object', JSON_TYPE, '{"a":"ü"}', { a: 'ü' }],
+    ['an array', JSON_TYPE, '[1]', [1]],
+    ['a text', JSON_TYPE, '"x"', 'x'],
+    ['a number', JSON_TYPE, '0', 0],
+    ['null', JSON_TYPE, 'null', null],
+    ['white space around', JSON_TYPE, ' \n{"a":1}\r\n', { a: 1 }],
+    ['a byte order mark', JSON_TYPE, '\ufeff{"a":1}', { a: 1 }],
+    ['an empty body is undefined', JSON_TYPE, '', undefined],
+    ['a type with suffix', { 'content-type': 'application/vnd.api+json' }, '{"a":1}', { a: 1 }],
+    [
+      'a type in upper case, a charset in quotes',
+      { 'content-type': 'APPLICATION/JSON; Charset="UTF-8"' },
+      '{"a":"ü"}',
+      { a: 'ü' }
+    ],
+    ['a charset spelled utf8', { 'content-type': 'application/json;charset=utf8' }, '{"a":"ü"}', { a: 'ü' }],
+    ['parameters without a sense', { 'content-type': 'application/json; =; ;x' }, '{"a":1}', { a: 1 }],
+    [
+      'UTF-16',
+      { 'content-type': 'application/json; charset=utf-16le' },
+      Buffer.from('{"a":"ü"}', 'utf16le'),
+      { a: 'ü' }
+    ],
+    [
+      'Latin-1',
+      { 'content-type': 'application/json; charset=iso-8859-1' },
+      Buffer.from('{"a":"ü"}', 'latin1'),
+      { a: 'ü' }
+    ],
+    ['a key named constructor', JSON_TYPE, '{"constructor":"x","prototype":1}', { constructor: 'x', prototype: 1 }],
+    ['a hundred levels', JSON_TYPE, nested(100), JSON.parse(nested(100))],
+    ['gzip', { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync('{"a":"ü"}'), { a: 'ü' }],
+    ['gzip in upper case', { ...JSON_TYPE, 'content-encoding': 'GZIP' }, gzipSync('{"a":1}'), { a: 1 }],
+    ['deflate', { ...JSON_TYPE, 'content-encoding': 'deflate' }, deflateSync('{"a":1}'), { a: 1 }],
+    ['br', { ...JSON_TYPE, 'content-encoding': 'br' }, brotliCompressSync('{"a":1}'), { a: 1 }],
+    ['identity', { ...JSON_TYPE, 'content-encoding': 'Identity' }, '{"a":1}', { a: 1 }],
+    ['an empty Content-Encoding', { ...JSON_TYPE, 'content-encoding': '' }, '{"a":1}', { a: 1 }],
+    ['a form', FORM_TYPE, 'a=1&b=%C3%BC+x&c=', { a: '1', b: 'ü x', c: '' }],
+    ['a repeated field', FORM_TYPE, 'a=1&a=2', { a: ['1', '2'] }],
+    [
+      'fields with brackets stay flat',
+      FORM_TYPE,
+      'a[b]=1&constructor[prototype][x]=1',
+      { 'a[b]': '1', 'constructor[prototype][x]': '1' }
+    ],
+    ['a form with a broken escape', FORM_TYPE, 'a=%zz', { a: '%zz' }],
+    ['__proto__ is dropped from a form', FORM_TYPE, '__proto__=1&a=2', { a: '2' }],
+    ['an empty form is undefined', FORM_TYPE, '', undefined],
+    [
+      'a form in Latin-1',
+      { 'content-type': `${FORM_TYPE['content-type']}; charset=latin1` },
+      Buffer.from('a=ü', 'latin1'),
+      { a: 'ü' }
+    ],
+    [
+      'a thousand fields',
+      FORM_TYPE,
+      Array.from({ length: 1000 }, () => 'a=1').join('&'),
+      { a: Array.from({ length: 1000 }, () => '1') }
+    ],
+    ['text', TEXT_TYPE, 'ü', 'ü'],
+    ['text in gzip', { ...TEXT_TYPE, 'content-encoding': 'gzip' }, gzipSync('ü'), 'ü'],
+    ['another type is left alone', { 'content-type': 'application/xml' }, '<a/>', undefined],
+    ['bytes are left alone', { 'content-type': 'application/octet-stream' }, 'x', undefined],
+    ['multipart is left alone', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', undefined],
+    ['no type is left alone', {}, 'x', undefined]
+  ]
+  onEveryHost(t, { routes: echoRoutes }, async (t, call) => {
+    for (const [rule, headers, body, expected] of rows) {
+      const { status, json } = await call('POST /api/echo', { headers, body })
+      t.equal(status, 200, rule)
+      t.strictSame(json, JSON.parse(JSON.stringify({ type: typeof expected, body: expected })), rule)
+    }
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      t.strictSame(
+        (await call(`${method} /api/echo`, { headers: JSON_TYPE, body: '{"a":1}' })).json.body,
+        { a: 1 },
+        method
+      )
+    }
+    t.strictSame(
+      (await call('GET /api/echo', { headers: JSON_TYPE, body: '{"a":1}' })).json,
+      { type: 'undefined' },
+      'a body of GET means nothing'
+    )
+  })
+})
+
+function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels)
+}
+
+const VALIDATION = [400, 'VALIDATION_ERROR'] as const
+const TOO_LARGE = [413, 'PAYLOAD_TOO_LARGE'] as const
+const UNSUPPORTED = [415, 'UNSUPPORTED_MEDIA_TYPE'] as const
+
+t.test("bodies that cannot be parsed are refused in the app's error shape", async (t) => {
+  const rows: readonly (readonly [
+    rule: string,
+    headers: Record<string, string>,
+    body: Body,
+    wanted: readonly [number, string]
+  ])[] = [
+    ['malformed JSON', JSON_TYPE, '{"a":', VALIDATION],
+    ['JSON and more', JSON_TYPE, '{"a":1}x', VALIDATION],
+    ['only white space', JSON_TYPE, ' ', VALIDATION],
+    ['a NUL', JSON_TYPE, '\0', VALIDATION],
+    [
+      'JSON in another charset than it says',
+      { 'content-type': 'application/json; charset=utf-16le' },
+      '{"a":1}',
+      VALIDATION
+    ],
+    ['__proto__ as a key', JSON_TYPE, '{"a":[{"__proto__":{"x":1}}]}', VALIDATION],
+    ['__proto__ with an escape', JSON_TYPE, '{"\\u005f_proto__":{"x":1}}', VALIDATION],
+    ['constructor.prototype', JSON_TYPE, '{"constructor":{"prototype":{"x":1}}}', VALIDATION],
+    ['a hundred and one levels', JSON_TYPE, nested(101), VALIDATION],
+    ['levels without end', JSON_TYPE, nested(100_000), VALIDATION],
+    ['levels of objects', JSON_TYPE, '{"a":'.repeat(101) + '1' + '}'.repeat(101), VALIDATION],
+    ['a form of more than a thousand fields', FORM_TYPE, 'a=1&'.repeat(1001), VALIDATION],
+    ['an unknown charset', { 'content-type': 'application/json; charset=x-none' }, '{}', UNSUPPORTED],
+    ['an unknown charset of a text', { 'content-type': 'text/plain; charset=x-none' }, 'x', UNSUPPORTED],
+    ['an unknown encoding', { ...JSON_TYPE, 'content-encoding': 'rot13' }, '{}', UNSUPPORTED],
+    ['two encodings', { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, '{}', UNSUPPORTED],
+    ['no gzip at all', { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}', VALIDATION],
+    ['half a gzip', { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync('{"a":1}').subarray(0, 15), VALIDATION],
+    ['a byte over the limit', JSON_TYPE, `"${'x'.repeat(998)}"x`, TOO_LARGE],
+    ['a text over the limit', TEXT_TYPE, 'x'.repeat(1001), TOO_LARGE],
+    [
+      'a small gzip of a large text',
+      { ...TEXT_TYPE, 'content-encoding': 'gzip' },
+      gzipSync('x'.repeat(1001)),
+      TOO_LARGE
+    ],
+    [
+      'a small br of a large text',
+      { ...TEXT_TYPE, 'content-encoding': 'br' },
+      brotliCompressSync('x'.repeat(100_000)),
+      TOO_LARGE
+    ]
+  ]
+  let ran = false
+  const options = { errorHandler }
+  const routes = {
+    small: { POST: () => (ran = true), config: { bodyLimit: 1000 } },
+    large: { POST: () => (ran = true) }
+  }
+  onEveryHost(t, { routes, options }, async (t, call) => {
+    for (const [rule, headers, body, [status, code]] of rows) {
+      ran = false
+      const place = status === 413 ? 'small' : 'large'
+      const answer = await call(`POST /api/${place}`, { headers, body })
+      t.match({ status: answer.status, code: answer.json.error?.code }, { status, code }, rule)
+      t.notOk(ran, `${rule}: the handler does not run`)
+    }
+    t.equal(
+      (await call('POST /api/small', { headers: TEXT_TYPE, body: 'x'.repeat(1000) })).status,
+      200,
+      'the limit itself is allowed'
+    )
+  })
+  t.test("also without an error handler, in Fastify's shape", async (t) => {
+    onEveryHost(t, { routes: echoRoutes }, async (t, call) => {
+      const { status, json } = await call('POST /api/echo', { headers: JSON_TYPE, body: '{' })
+      t.equal(status, 400)
+      t.match(json, { statusCode: 400, error: 'Bad Request', message: /JSON/ })
+    })
+  })
+})
+
+t.test('the body limit', async (t) => {
+  const routes = {
+    apps: { POST: echo },
+    more: { POST: echo, config: { bodyLimit: 2000 } },
+    less: { POST: echo, config: { bodyLimit: 10 } },
+    stream: { POST: async (request: any) => ({ bytes: (await gather(request)).length }) }
+  }
+  const text = (length: number): Sent => ({ headers: TEXT_TYPE, body: 'x'.repeat(length) })
+  const options = { bodyLimit: 1000 }
+  onEveryHost(t, { routes, options }, async (t, call) => {
+    t.equal((await call('POST /api/apps', text(1000))).status, 200, 'of the app')
+    t.equal((await call('POST /api/apps', text(1001))).status, 413)
+    t.equal((await call('POST /api/more', text(2000))).status, 200, 'of a route, larger')
+    t.equal((await call('POST /api/more', text(2001))).status, 413)
+    t.equal((await call('POST /api/less', text(10))).status, 200, 'of a route, smaller')
+    t.equal((await call('POST /api/less', text(11))).status, 413)
+    const bytes = { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.alloc(200_000) }
+    t.strictSame((await call('POST /api/stream', bytes)).json, { bytes: 200_000 }, 'is not for bodies nobody parses')
+  })
+  t.test('one mebibyte by default', async (t) => {
+    onEveryHost(t, { routes: { a: { POST: (request: any) => request.body.length } } }, async (t, call) => {
+      t.equal((await call('POST /api/a', text(1024 * 1024))).text, '1048576')
+      t.equal((await call('POST /api/a', text(1024 * 1024 + 1))).status, 413)
+    })
+  })
+  t.test('counts what has no length', async (t) => {
+    const options = { bodyLimit: 1000, errorHandler }
+    for (const build of [appOf, hostOf]) {
+      const address = await addressOf(await build(t, { routes, options }))
+      const chunked = head('POST /api/apps', { ...TEXT_TYPE, 'transfer-encoding': 'chunked' })
+      const wire = await new Wire(t, address).write(chunked + '1f4\r\n' + 'x'.repeat(500) + '\r\n')
+      await wire.write('1f4\r\n' + 'x'.repeat(500) + '\r\n')
+      await wire.write('1\r\nx\r\n')
+      const received = await wire.closed()
+      t.match(received, /^HTTP\/1.1 413 .*connection: close.*PAYLOAD_TOO_LARGE/is, 'and closes the connection')
+      const exact = await new Wire(t, address).write(`${chunked}3e8\r\n${'x'.repeat(1000)}\r\n0\r\n\r\n`)
+      t.match(await exact.until(/\r\n\r\n.*\}/s), /^HTTP\/1.1 200 /)
+    }
+  })
+  t.test('by length, before the body comes', async (t) => {
+    for (const build of [appOf, hostOf]) {
+      const address = await addressOf(await build(t, { routes, options: { bodyLimit: 1000, errorHandler } }))
+      const wire = await new Wire(t, address).write(head('POST /api/apps', { ...TEXT_TYPE, 'content-length': 1001 }))
+      const received = await wire.write(head('GET /api/apps')).then(() => wire.closed())
+      t.match(received, /^HTTP\/1.1 413 .*connection: close/is)
+      t.equal(received.match(/HTTP\/1.1/g)?.length, 1, 'what follows on the connection is not answered')
+    }
+  })
+})
+
+t.test('bodies arrive as the network brings them', async (t) => {
+  for (const [name, build] of [
+    ['an app', appOf],
+    ['a host', hostOf]
+  ] as const) {
+    t.test(`on ${name}`, async (t) => {
+      const begun: (() => void)[] = []
+      const waiting = createMiddleware({
+        '/api/echo': [
+          (_request, _response, next) => {
+            begun.shift()?.()
+            next()
+          }
+        ]
+      })
+      const begin = (): Promise<void> => new Promise((resolve) => begun.push(resolve))
+      const address = await addressOf(
+        await build(t, { routes: echoRoutes, options: { errorHandler, middleware: waiting } })
+      )
+      const post = (body: string, headers: object = {}): string =>
+        head('POST /api/echo', { ...JSON_TYPE, 'content-length': Buffer.byteLength(body), ...headers })
+
+      const split = new Wire(t, address)
+      for (const byte of Buffer.from(`${post('{"a":"ü"}')}{"a":"ü"}`)) await split.write(Buffer.from([byte]))
+      t.strictSame(bodiesOf(await split.until(/\}\}$/)), ['{"type":"object","body":{"a":"Ã¼"}}'], 'byte by byte')
+
+      const slow = new Wire(t, address)
+      const started = begin()
+      await slow.write(post('{"a":1}'))
+      await started
+      await slow.write('{"a"')
+      await turn()
+      t.equal(slow.received, '', 'slow: no answer before the end')
+      await slow.write(':1}')
+      t.match(await slow.until(/\}\}$/), /"body":\{"a":1\}/, 'slow')
+
+      const pipelined = new Wire(t, address)
+      const bodies = ['{"a":1}', '{"a":2}', '{"a":3}']
+      await pipelined.write(bodies.map((body) => post(body) + body).join(''))
+      await pipelined.until(/"a":3\}\}$/)
+      t.strictSame(
+        bodiesOf(pipelined.received).map((body) => JSON.parse(body).body.a),
+        [1, 2, 3],
+        'three in one packet'
+      )
+
+      const chunked = new Wire(t, address)
+      const head2 = head('POST /api/echo', { ...JSON_TYPE, 'transfer-encoding': 'chunked' })
+      await chunked.write(`${head2}3\r\n{"a\r\n4;x=y\r\n":1}\r\n0\r\nTrailer: x\r\n\r\n`)
+      t.match(await chunked.until(/\}\}$/), /"body":\{"a":1\}/, 'in chunks')
+      await chunked.write(`${head2}0\r\n\r\n`)
+      t.match(await chunked.until(/undefined"\}$/), /"type":"undefined"/, 'no chunk at all')
+
+      const long = await new Wire(t, address).write(post('{}', { 'content-length': 3 }))
+      await long.write('{}')
+      long.socket.end()
+      t.match(await long.closed(), /^(HTTP\/1.1 400 .*)?$/s, 'shorter than it says: never taken for whole')
+
+      const short = await new Wire(t, address).write(`${post('{}')}{}garbage\r\n\r\n`)
+      t.match(await short.closed(), /^HTTP\/1.1 200 .*HTTP\/1.1 400 /s, 'longer than it says: the rest is no request')
+
+      const both = await new Wire(t, address).write(post('{}', { 'transfer-encoding': 'chunked' }) + '0\r\n\r\n')
+      t.match(await both.closed(), /^HTTP\/1.1 400 /, 'two kinds of length')
+
+      const wrong = await new Wire(t, address).write(post('{}', { 'content-length': 'x' }))
+      t.match(await wrong.closed(), /^HTTP\/1.1 400 /, 'a length that is no number')
+
+      const broken = await new Wire(t, address).write(`${head2}2\r\n{}\r\nzz\r\n`)
+      t.match(await broken.closed(), /^HTTP\/1.1 400 /, 'a broken chunk')
+
+      t.match(
+        await callOver(address)('POST /api/echo', { headers: JSON_TYPE, body: '{"a":1}' }),
+        { status: 200 },
+        'and the server goes on'
+      )
+    })
+  }
+})
+
+t.test('a client that leaves before its body is whole', async (t) => {
+  for (const build of [appOf, hostOf]) {
+    let ran = false
+    let failed: (error: any) => void = () => {}
+    const options: Partial<AppOptions> = {
+      errorHandler: (error: any, request: any, reply: any) => {
+        failed(error)
+        return errorHandler(error, request, reply)
+      }
+    }
+    let begun: (request: any) => void = () => {}
+    const middleware = createMiddleware({
+      '/api': [
+        (request, _, next) => {
+          begun(request)
+          next()
+        }
+      ]
+    })
+    const routes = { a: { POST: () => (ran = true) } }
+    const address = await addressOf(await build(t, { routes, options: { ...options, middleware } }))
+    for (const [rule, start] of [
+      ['before its first byte', ''],
+      ['in its middle', '{"a"']
+    ] as const) {
+      const error = new Promise<any>((resolve) => (failed = resolve))
+      const request = new Promise<any>((resolve) => (begun = resolve))
+      const wire = await new Wire(t, address).write(head('POST /api/a', { ...JSON_TYPE, 'content-length': 7 }) + start)
+      const { signal } = await request
+      wire.socket.destroy()
+      t.match(await error, { statusCode: 400, code: 'REQUEST_ABORTED' }, rule)
+      t.ok(signal.aborted, `${rule}: request.signal is aborted`)
+      t.notOk(ran, `${rule}: the handler does not run`)
+    }
+    t.equal(
+      (await callOver(address)('POST /api/a', { headers: JSON_TYPE, body: '{}' })).status,
+      200,
+      'the server goes on'
+    )
+  }
+})
+
+t.test('Expect: 100-continue', async (t) => {
+  const guard: Middleware = (request, response, next) => {
+    if (request.get('authorization')) next()
+    else response.status(401).json({ error: 'NO_TOKEN' })
+  }
+  const middleware = createMiddleware({ '/api': [guard] })
+  const routes = {
+    echo: { POST: echo },
+    raw: { POST: async (request: any) => ({ bytes: (await gather(request)).length }), config: { bodyParser: false } },
+    blind: { POST: () => ({ blind: true }), config: { bodyParser: false } },
+    express: { POST: echo, middleware: [asOurs(express.json())] }
+  }
+  const address = await addressOf(await appOf(t, { routes, options: { middleware, errorHandler } }))
+  const expecting = (path: string, more: object = {}): string =>
+    head(`POST /api/${path}`, {
+      ...JSON_TYPE,
+      'content-length': 7,
+      expect: '100-continue',
+      authorization: 'x',
+      ...more
+    })
+
+  for (const path of ['echo', 'raw', 'express']) {
+    const wire = await new Wire(t, address).write(expecting(path))
+    t.equal(await wire.until(/\r\n\r\n$/), 'HTTP/1.1 100 Continue\r\n\r\n', `${path}: the body is asked for`)
+    await wire.write('{"a":1}')
+    t.match(await wire.until(/\}$/), /100 Continue\r\n\r\nHTTP\/1.1 200 /, `${path}: once`)
+  }
+  for (const [rule, path, more, status] of [
+    ['a guard answers', 'echo', { authorization: '' }, 401],
+    ['the body is too large', 'echo', { 'content-length': 2_000_000 }, 413],
+    ['no route', 'none', {}, 404],
+    ['nobody wants the body', 'blind', {}, 200]
+  ] as const) {
+    const wire = await new Wire(t, address).write(expecting(path, more))
+    const received = await wire.closed()
+    t.match(
+      received,
+      new RegExp(`^HTTP/1.1 ${status} .*connection: close`, 'is'),
+      `${rule}: without asking for the body`
+    )
+  }
+})
+
+/** What multer does: hands the stream to busboy, sets `body` and `files`. */
+const uploading: Middleware = (request, _response, next) => {
+  if (!request.is('multipart')) return next()
+  const busboy = new Busboy({ headers: request.headers as { 'content-type': string } })
+  const fields: Record<string, string> = Object.create(null)
+  const files: { name: string; bytes: number }[] = []
+  busboy.on('field', (name, value) => (fields[name] = value))
+  busboy.on('file', (_name, stream, name) => {
+    let bytes = 0
+    stream.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => files.push({ name, bytes }))
+  })
+  busboy.on('finish', () => {
+    request.body = fields
+    request.files = files
+    next()
+  })
+  busboy.on('error', next)
+  request.pipe(busboy)
+}
+
+t.test('body middleware of Express finds the stream untouched', async (t) => {
+  const multipart = [
+    '--x',
+    'Content-Disposition: form-data; name="a"',
+    '',
+    '1',
+    '--x',
+    'Content-Disposition: form-data; name="f"; filename="f.bin"',
+    'Content-Type: application/octet-stream',
+    '',
+    'x'.repeat(90_000),
+    '--x--',
+    ''
+  ].join('\r\n')
+  const verified: string[] = []
+  const verify = (_request: unknown, _response: unknown, bytes: Buffer): void => void verified.push(bytes.toString())
+  const async: Middleware = (_request, _response, next) => void setImmediate(next)
+  const long = JSON.stringify({ a: 'x'.repeat(90_000) })
+  const show = (request: any): unknown => {
+    const body: unknown = Buffer.isBuffer(request.body) ? `bytes ${request.body.toString()}` : request.body
+    return { body: JSON.stringify(body)?.slice(0, 60), files: request.files }
+  }
+  const rows: readonly (readonly [rule: string, parsers: readonly unknown[], sent: Sent, expected: object])[] = [
+    ['express.json()', [express.json()], { headers: JSON_TYPE, body: '{"a":1}' }, { body: '{"a":1}' }],
+    [
+      'express.json() of a long body',
+      [express.json()],
+      { headers: JSON_TYPE, body: long },
+      { body: long.slice(0, 60) }
+    ],
+    [
+      'express.json() behind an asynchronous middleware',
+      [async, express.json()],
+      { headers: JSON_TYPE, body: '{"a":1}' },
+      { body: '{"a":1}' }
+    ],
+    [
+      'express.json() with verify',
+      [express.json({ verify })],
+      { headers: JSON_TYPE, body: '{"a":2}' },
+      { body: '{"a":2}' }
+    ],
+    [
+      'express.json() twice',
+      [express.json(), express.json()],
+      { headers: JSON_TYPE, body: '{"a":1}' },
+      { body: '{"a":1}' }
+    ],
+    [
+      'express.json() for another type leaves it to us',
+      [express.json({ type: 'x/y' })],
+      { headers: JSON_TYPE, body: '{"a":1}' },
+      { body: '{"a":1}' }
+    ],
+    [
+      'express.json() in gzip',
+      [express.json()],
+      { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzipSync('{"a":1}') },
+      { body: '{"a":1}' }
+    ],
+    [
+      'express.raw()',
+      [express.raw({ type: '*/*' })],
+      { headers: JSON_TYPE, body: '{"a":1}' },
+      { body: '"bytes {\\"a\\":1}"' }
+    ],
+    [
+      'express.raw() of what we would refuse',
+      [express.raw({ type: '*/*' })],
+      { headers: JSON_TYPE, body: '{"__proto__":' },
+      { body: '"bytes {\\"__proto__\\":"' }
+    ],
+    [
+      'express.raw() above our limit',
+      [express.raw({ type: '*/*', limit: '5mb' })],
+      { headers: JSON_TYPE, body: Buffer.alloc(300_000, 'x') },
+      { body: `"bytes ${'x'.repeat(53)}` }
+    ],
+    ['express.text()', [express.text()], { headers: TEXT_TYPE, body: 'x' }, { body: '"x"' }],
+    [
+      'express.urlencoded() extended',
+      [express.urlencoded({ extended: true })],
+      { headers: FORM_TYPE, body: 'a[b]=1' },
+      { body: '{"a":{"b":"1"}}' }
+    ],
+    [
+      'all of them',
+      [express.json(), express.urlencoded(), express.text(), express.raw()],
+      { headers: FORM_TYPE, body: 'a=1' },
+      { body: '{"a":"1"}' }
+    ],
+    [
+      'an upload',
+      [uploading],
+      { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: multipart },
+      { body: '{"a":"1"}', files: [{ name: 'f.bin', bytes: 90_000 }] }
+    ],
+    [
+      'an upload behind an asynchronous middleware',
+      [async, uploading],
+      { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: multipart },
+      { body: '{"a":"1"}', files: [{ name: 'f.bin', bytes: 90_000 }] }
+    ],
+    [
+      'a body that middleware sets itself',
+      [
+        (q: any, _: any, next: any) => {
+          q.body = { own: 1 }
+          next()
+        }
+      ],
+      { headers: JSON_TYPE, body: '{' },
+      { body: '{"own":1}' }
+    ]
+  ]
+  const options = { bodyLimit: 200_000 }
+  const inChain = Object.fromEntries(rows.map(([, middleware], index) => [`r${index}`, { POST: show, middleware }]))
+  t.test("in a route's own chain", async (t) => {
+    onEveryHost(t, { routes: inChain, options }, async (t, call) => {
+      for (const [index, [rule, , sent, expected]] of rows.entries()) {
+        const { status, json } = await call(`POST /api/r${index}`, sent)
+        t.strictSame({ status, json }, { status: 200, json: expected }, rule)
+      }
+    })
+  })
+  const plain = Object.fromEntries(rows.map((_, index) => [`r${index}`, { POST: show }]))
+  t.test('in the map', async (t) => {
+    const middleware = createMiddleware(
+      Object.fromEntries(rows.map(([, own], index) => [`/api/r${index}`, own.map(asOurs)]))
+    )
+    onEveryHost(t, { routes: plain, options: { ...options, middleware } }, async (t, call) => {
+      for (const [index, [rule, , sent, expected]] of rows.entries()) {
+        t.strictSame((await call(`POST /api/r${index}`, sent)).json, expected, rule)
+      }
+    })
+  })
+  t.test('in use()', async (t) => {
+    const use = (app: App): void => {
+      for (const [index, [, own]] of rows.entries()) app.use(`/api/r${index}`, ...own.map(asOurs))
+    }
+    onEveryHost(t, { routes: plain, options, use }, async (t, call) => {
+      for (const [index, [rule, , sent, expected]] of rows.entries()) {
+        t.strictSame((await call(`POST /api/r${index}`, sent)).json, expected, rule)
+      }
+    })
+  })
+  t.test('verify gets the bytes', async (t) => t.strictSame([...new Set(verified)], ['{"a":2}']))
+  t.test('errors of a parser are its own', async (t) => {
+    const middleware = [express.json({ limit: 5 })]
+    onEveryHost(t, { routes: { a: { POST: show, middleware } }, options: { errorHandler } }, async (t, call) => {
+      t.match((await call('POST /api/a', { headers: JSON_TYPE, body: '{"a":1}' })).json, {
+        error: { code: 'PAYLOAD_TOO_LARGE', message: 'request entity too large' }
+      })
+      t.match((await call('POST /api/a', { headers: JSON_TYPE, body: '{"' })).json, {
+        error: { code: 'VALIDATION_ERROR' }
+      })
+    })
+  })
+})
+
+t.test('the stream can be read after the body was parsed', async (t) => {
+  const readers: readonly (readonly [string, (request: any) => Promise<Buffer>])[] = [
+    ['for await', gather],
+    [
+      'data events',
+      (request) =>
+        new Promise((resolve) => {
+          const chunks: Buffer[] = []
+          request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => resolve(Buffer.concat(chunks)))
+        })
+    ],
+    ['pipe', (request) => gather(request.pipe(new PassThrough()))],
+    [
+      'later',
+      async (request) => {
+        await turn()
+        return gather(request)
+      }
+    ]
+  ]
+  const routes = Object.fromEntries(
+    readers.map(([, read], index) => [
+      `r${index}`,
+      {
+        POST: async (request: any) => ({
+          parsed: request.body.a.length,
+          unread: !request.readableDidRead,
+          bytes: (await read(request)).length
+        })
+      }
+    ])
+  )
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const [index, [rule]] of readers.entries()) {
+      for (const length of [1, 90_000]) {
+        const body = JSON.stringify({ a: 'x'.repeat(length) })
+        const { json } = await call(`POST /api/r${index}`, { headers: JSON_TYPE, body })
+        t.match(json, { parsed: length, bytes: body.length }, `${rule}, ${length} bytes`)
+      }
+    }
+  })
+})
+
+t.test('the async context of the middleware reaches the handler through the body', async (t) => {
+  const context = new AsyncLocalStorage<string>()
+  const inContext: Middleware = (request, _response, next) => context.run(String(request.get('x-name')), next)
+  const later: Middleware = (request, _response, next) =>
+    void setImmediate(() => context.run(String(request.get('x-name')), next))
+  const POST = async (request: any): Promise<object> => {
+    const before = context.getStore()
+    await turn()
+    return { before, after: context.getStore(), length: request.body.length }
+  }
+  const own = { own: { POST, middleware: [inContext] }, later: { POST, middleware: [later] }, map: { POST } }
+  const middleware = createMiddleware({ '/api/map': [inContext] })
+  const texts: Sent[] = [
+    { headers: TEXT_TYPE, body: 'x' },
+    { headers: TEXT_TYPE, body: 'x'.repeat(300_000) },
+    { headers: { ...TEXT_TYPE, 'content-encoding': 'gzip' }, body: gzipSync('x') }
+  ]
+  const check = (paths: string[]) => async (t: any, call: any) => {
+    for (const path of paths) {
+      const answers = await Promise.all(
+        texts.map((sent, index) =>
+          call(`POST /api/${path}`, { ...sent, headers: { ...sent.headers, 'x-name': `n${index}` } })
+        )
+      )
+      t.match(
+        answers.map(({ json }) => [json.before, json.after]),
+        [
+          ['n0', 'n0'],
+          ['n1', 'n1'],
+          ['n2', 'n2']
+        ],
+        path
+      )
+    }
+  }
+  onEveryHost(t, { routes: own, options: { middleware } }, check(['own', 'later', 'map']))
+  t.test('from use()', async (t) => {
+    const use = (app: App): void => void app.use(inContext)
+    onEveryHost(t, { routes: { a: { POST } }, use }, check(['a']))
+  })
+  t.test('from a hook of Fastify', async (t) => {
+    for (const build of [appOf, hostOf]) {
+      const app = await build(t, { routes: { a: { POST } } })
+      if (build === hostOf) continue // the plugin's routes are made; hooks of the host come before it
+      app.addHook('onRequest', (request, _reply, done) => context.run(String(request.headers['x-name']), done))
+      await check(['a'])(t, callOver(await addressOf(app)))
+    }
+  })
+  t.test('of a slow client', async (t) => {
+    let begun = (): void => {}
+    const noting: Middleware = (_request, _response, next) => {
+      begun()
+      next()
+    }
+    const address = await addressOf(await appOf(t, { routes: { a: { POST, middleware: [inContext, noting] } } }))
+    const started = new Promise<void>((resolve) => (begun = resolve))
+    const wire = await new Wire(t, address).write(
+      head('POST /api/a', { ...TEXT_TYPE, 'content-length': 2, 'x-name': 'slow' })
+    )
+    await started
+    await wire.write('x')
+    await wire.write('y')
+    t.match(await wire.until(/\}$/), /"before":"slow","after":"slow"/)
+  })
+})
+
+t.test('bodyParser says when bodies are parsed', async (t) => {
+  const seen: unknown[] = []
+  const note: Middleware = (request, _response, next) => {
+    seen.push(request.body)
+    next()
+  }
+  const POST = (request: any): object => ({ seen: [...seen], body: request.body ?? 'nothing' })
+  const middleware = createMiddleware({ '/api': [note] })
+  const routes = {
+    apps: { POST },
+    late: { POST, config: { bodyParser: 'late' } },
+    early: { POST, config: { bodyParser: 'early' } },
+    never: { POST, config: { bodyParser: false } },
+    more: { POST: (request: any) => request.body.length, config: { bodyLimit: 2000 } },
+    less: { POST: (request: any) => request.body.length, config: { bodyLimit: 10 } }
+  }
+  const sent = { headers: JSON_TYPE, body: '{"a":1}' }
+  const body = { a: 1 }
+  const nothing = 'nothing'
+  const expected: Record<string, Record<string, object>> = {
+    late: {
+      apps: { seen: [null], body },
+      late: { seen: [null], body },
+      early: { seen: [body], body },
+      never: { seen: [null], body: nothing }
+    },
+    early: { apps: { seen: [body], body }, early: { seen: [body], body }, never: { seen: [null], body: nothing } },
+    false: {
+      apps: { seen: [null], body: nothing },
+      late: { seen: [null], body },
+      early: { seen: [body], body },
+      never: { seen: [null], body: nothing }
+    }
+  }
+  for (const bodyParser of ['late', 'early', false] as const) {
+    t.test(`of the app: ${String(bodyParser)}`, async (t) => {
+      onEveryHost(
+        t,
+        { routes, options: { middleware, bodyParser, bodyLimit: 1000, errorHandler } },
+        async (t, call) => {
+          for (const [path, wanted] of Object.entries(expected[String(bodyParser)] ?? {})) {
+            seen.length = 0
+            t.strictSame((await call(`POST /api/${path}`, sent)).json, wanted, `of the route: ${path}`)
+          }
+          if (bodyParser === false) return
+          const text = (length: number): Sent => ({ headers: TEXT_TYPE, body: 'x'.repeat(length) })
+          t.equal((await call('POST /api/more', text(2000))).text, '2000', 'the larger limit of a route')
+          t.equal((await call('POST /api/more', text(2001))).status, 413)
+          t.equal((await call('POST /api/less', text(10))).text, '10', 'the smaller limit of a route')
+          t.equal((await call('POST /api/less', text(11))).status, 413)
+          t.equal((await call('POST /api/apps', { headers: JSON_TYPE, body: '{' })).status, 400)
+        }
+      )
+    })
+  }
+  t.test('early: before use()', async (t) => {
+    const use = (app: App): void => void app.use(note)
+    onEveryHost(
+      t,
+      {
+        routes: { a: { POST }, never: { POST, config: { bodyParser: false } } },
+        options: { bodyParser: 'early' },
+        use
+      },
+      async (t, call) => {
+        seen.length = 0
+        t.strictSame((await call('POST /api/a', sent)).json, { seen: [body], body })
+        seen.length = 0
+        t.strictSame(
+          (await call('POST /api/never', sent)).json,
+          { seen: [null], body: nothing },
+          'but not where the route says never'
+        )
+        seen.length = 0
+        t.equal((await call('POST /api/none', sent)).status, 404)
+        t.strictSame(seen, [body], 'also where no route is')
+      }
+    )
+  })
+  t.test('early: a guard answers before an error of the body', async (t) => {
+    const guard: Middleware = (_request, response) => response.sendStatus(401)
+    onEveryHost(
+      t,
+      { routes: { a: { POST, middleware: [guard] } }, options: { bodyParser: 'early' } },
+      async (t, call) => {
+        t.equal((await call('POST /api/a', { headers: JSON_TYPE, body: '{' })).status, 401)
+      }
+    )
+  })
+  t.test('early: the stream is still unread', async (t) => {
+    const raw = { POST: async (request: any) => ({ body: request.body, bytes: (await gather(request)).length }) }
+    onEveryHost(t, { routes: { raw }, options: { bodyParser: 'early' } }, async (t, call) => {
+      t.strictSame((await call('POST /api/raw', sent)).json, { body, bytes: 7 })
+    })
+  })
+})
+
+t.test('late: a guard answers before the body has come', async (t) => {
+  const guard: Middleware = (_request, response) => response.status(401).send('refused')
+  for (const build of [appOf, hostOf]) {
+    const address = await addressOf(await build(t, { routes: { a: { POST: echo, middleware: [guard] } } }))
+    const wire = await new Wire(t, address).write(head('POST /api/a', { ...JSON_TYPE, 'content-length': 7 }))
+    t.match(await wire.until(/refused$/), /^HTTP\/1.1 401 /)
+    await wire.write('{"a":1}')
+    await wire.write(head('POST /api/a', { 'content-length': 0 }))
+    t.match(await wire.until(/refused.*refused$/s), /401.*401/s, 'and the connection goes on')
+  }
+})
