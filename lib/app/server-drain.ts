@@ -1,6 +1,7 @@
 import { Server as HttpServer, type ServerResponse } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import { Server, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Server as TlsServer, TLSSocket } from 'node:tls'
 
 /** Milliseconds between two looks at the connections. */
@@ -8,6 +9,9 @@ const INTERVAL = 100
 
 /** Looks in a row that find no exchange on a connection before it is closed: one second. */
 const QUIET_LOOKS = 10
+
+/** Connections that node lets the kernel keep for a server until they are accepted. */
+const BACKLOG = 511
 
 /** Node keeps the response under way here; its own `closeIdleConnections` looks at the same place. */
 interface HttpSocket extends Socket {
@@ -23,6 +27,7 @@ export class ServerDrain {
   readonly #sockets = new Set<HttpSocket>()
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #looks = new WeakMap<Socket, number>()
+  #accepted = 0
   #closed: Promise<true> | undefined
 
   constructor(server: Server) {
@@ -36,10 +41,25 @@ export class ServerDrain {
       sockets.add(socket.on('close', forget))
     }
     server.on('connection', watch)
+    server.on('connection', () => this.#accepted++)
     if (server instanceof TlsServer) server.on('secureConnection', watch)
     server.on('session', (session: ServerHttp2Session) => {
       this.#sessions.add(session.on('close', () => this.#sessions.delete(session)))
     })
+  }
+
+  /**
+   * Accepts the connections that clients have opened already, and sent requests on: those that wait in the kernel when the
+   * listener closes are reset. Node accepts one with each turn of its loop.
+   */
+  async acceptWaiting(): Promise<void> {
+    if (!this.#server.listening) return
+    await turn() // the present one may have had its look at the listener already
+    for (let turns = 0; turns < BACKLOG; turns++) {
+      const before = this.#accepted
+      await turn()
+      if (this.#accepted === before) return
+    }
   }
 
   /** Accepts no further connection. Those that are open stay, and so do their requests. */

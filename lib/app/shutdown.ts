@@ -10,9 +10,9 @@ import { ServerDrain } from './server-drain.js'
 export const GRACE_TIME = 8000
 
 /**
- * Makes `app.close()` lose no request. In this order: `isClosing` is true, the listener closes, every answer from then on
- * closes its connection, preClose hooks of plugins run, connections without a request are closed after a second, what is
- * left after the grace time is cut off, onClose hooks run.
+ * Makes `app.close()` lose no request. In this order: `isClosing` is true, connections that wait to be accepted are, the
+ * listener closes, every answer from then on closes its connection, preClose hooks of plugins run, connections without a
+ * request are closed after a second, what is left after the grace time is cut off, onClose hooks run.
  */
 export class Shutdown {
   readonly #app: FastifyInstance
@@ -28,7 +28,21 @@ export class Shutdown {
     this.#options = { delay, graceTime }
     compat.expressApp.locals.isClosing = false
     app.decorate('isClosing', { getter: () => this.isClosing })
+    this.#stopBeforeFastify()
+  }
+
+  /**
+   * The listener must be closed when Fastify begins to tell clients to connect anew, which is before all of its hooks.
+   * After a boot that failed Fastify closes by itself; the hook is for what listens even then.
+   */
+  #stopBeforeFastify(): void {
+    const app = this.#app
+    const { close } = app
     app.addHook('preClose', () => this.#stop())
+    app.close = ((...given: unknown[]) => {
+      const closed = this.#stop().then(() => Reflect.apply(close, app, given) as unknown)
+      return given.length === 0 ? closed : void closed
+    }) as FastifyInstance['close']
   }
 
   get isClosing(): boolean {
@@ -57,7 +71,7 @@ export class Shutdown {
     const { expressApp, ServerResponse } = this.#compat
     expressApp.locals.isClosing = true
     if (this.#options.delay > 0) await wait(this.#options.delay)
-    // both at once: a client that is told to connect anew must not be let in any more
+    await Promise.all(this.#drains.map((drain) => drain.acceptWaiting()))
     for (const drain of this.#drains) drain.stop()
     closeAfterAnswer(ServerResponse.prototype)
   }
