@@ -31,6 +31,12 @@ export function readMultipart(request: LinkedRequest, options: MultipartOptions)
   return new MultipartReader(request, options).read()
 }
 
+/**
+ * Milliseconds that a failure waits for the client to have sent its body. A connection that is closed on a client that is
+ * still writing can cost it the answer: without the wait `fetch` lost 4 of 120 on the loopback interface.
+ */
+const LINGER = 2000
+
 interface TextPart {
   name: string
   value: string
@@ -63,7 +69,7 @@ class MultipartReader {
     this.#limits = limits
     this.#files = files
     this.#parser = createParser(type, limits)
-    void over.then(() => this.#fail(abortedBody()))
+    void over.then(() => this.#leave())
   }
 
   async read(): Promise<FormEntry[]> {
@@ -93,13 +99,15 @@ class MultipartReader {
       .on('error', () => this.#fail(malformedBody('Request body is not a complete multipart form')))
       .on('finish', () => this.#stop())
     finished(this.#request, { writable: false }, (error) => {
-      if (error) this.#fail(abortedBody())
+      if (error) this.#leave()
     })
   }
 
   readonly #countBytes = (chunk: Buffer): void => {
     this.#bodyBytes += chunk.length
-    if (this.#bodyBytes > this.#limits.totalSize) this.#fail(bodyTooLarge(this.#limits.totalSize))
+    if (this.#bodyBytes <= this.#limits.totalSize) return
+    this.#fail(bodyTooLarge(this.#limits.totalSize))
+    this.#stop()
   }
 
   #addText({ name, value, isCut }: TextPart): void {
@@ -133,13 +141,23 @@ class MultipartReader {
     }
   }
 
-  /** Only the first failure counts. What still comes of the body runs by, so that the client can hear the answer. */
+  /** Only the first failure counts. The rest of the body runs by for a while. */
   #fail(error: Error): void {
     if (this.#failure !== undefined || this.#isRead) return
     this.#failure = error
-    this.#request.off('data', this.#countBytes).unpipe(this.#parser)
+    this.#request.unpipe(this.#parser)
     this.#request.resume()
     for (const stream of this.#streams) stream.destroy(error)
+    const timer = setTimeout(this.#stop, LINGER)
+    finished(this.#request, { writable: false }, () => {
+      clearTimeout(timer)
+      this.#stop()
+    })
+  }
+
+  /** Nobody is there any more who could be answered. */
+  #leave(): void {
+    this.#fail(abortedBody())
     this.#stop()
   }
 }

@@ -2,10 +2,12 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { describe, expect, test } from 'tstyche'
 import type {
   CookieItem,
+  FormFile,
   Handler,
   NextFunction,
   Request,
   RequestCookies,
+  RequestFormData,
   Response,
   StatusObject,
   UploadedFile
