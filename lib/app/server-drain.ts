@@ -48,6 +48,10 @@ export class ServerDrain {
     })
   }
 
+  get isListening(): boolean {
+    return this.#server.listening
+  }
+
   /**
    * Accepts the connections that clients have opened already, and sent requests on: those that wait in the kernel when the
    * listener closes are reset. Node accepts one with each turn of its loop.

@@ -33,16 +33,16 @@ export class Shutdown {
 
   /**
    * The listener must be closed when Fastify begins to tell clients to connect anew, which is before all of its hooks.
-   * After a boot that failed Fastify closes by itself; the hook is for what listens even then.
+   * The hook is for a server that has begun to listen since.
    */
   #stopBeforeFastify(): void {
-    const app = this.#app
-    const { close } = app
-    app.addHook('preClose', () => this.#stop())
-    app.close = ((...given: unknown[]) => {
-      const closed = this.#stop().then(() => Reflect.apply(close, app, given) as unknown)
+    const stop = (): Promise<void> => this.#stop()
+    const { close } = this.#app
+    this.#app.addHook('preClose', stop)
+    this.#app.close = function (this: FastifyInstance, ...given: unknown[]) {
+      const closed = stop().then(() => Reflect.apply(close, this, given) as unknown)
       return given.length === 0 ? closed : void closed
-    }) as FastifyInstance['close']
+    } as FastifyInstance['close']
   }
 
   get isClosing(): boolean {
@@ -62,17 +62,18 @@ export class Shutdown {
     }
   }
 
-  #stop(): Promise<void> {
-    this.#stopped ??= this.#stopListening()
-    return this.#stopped
+  async #stop(): Promise<void> {
+    this.#stopped ??= this.#stopAccepting()
+    await this.#stopped
+    for (const drain of this.#drains) drain.stop()
   }
 
-  async #stopListening(): Promise<void> {
+  async #stopAccepting(): Promise<void> {
     const { expressApp, ServerResponse } = this.#compat
     expressApp.locals.isClosing = true
-    if (this.#options.delay > 0) await wait(this.#options.delay)
+    if (this.#drains.some((drain) => drain.isListening)) await wait(this.#options.delay)
     await Promise.all(this.#drains.map((drain) => drain.acceptWaiting()))
-    for (const drain of this.#drains) drain.stop()
+    for (const drain of this.#drains) drain.stop() // in the same turn: no client may come that is told to come anew
     closeAfterAnswer(ServerResponse.prototype)
   }
 
@@ -85,8 +86,8 @@ export class Shutdown {
     const { graceTime } = this.#options
     await this.#stop()
     const areEmpty = await Promise.all(this.#drains.map((drain) => drain.finish(graceTime)))
-    if (areEmpty.includes(false))
-      this.#app.log.warn({ graceTime }, 'Closing: requests over the grace time were cut off')
+    if (!areEmpty.includes(false)) return
+    this.#app.log.warn({ graceTime }, 'Closing: requests over the grace time were cut off')
   }
 }
 
