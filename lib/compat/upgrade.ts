@@ -71,7 +71,9 @@ function membersOf(target: object, ends: readonly object[]): PropertyDescriptorM
   const members: PropertyDescriptorMap = {}
   const stops = new Set<object | null>([...ends, Object.prototype, null])
   for (let holder = prototypeOf(target); holder !== null && !stops.has(holder); holder = prototypeOf(holder)) {
-    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+    for (const name of Reflect.ownKeys(holder)) {
+      // node's HTTP/2 classes have members under symbols, too
+      const descriptor = Object.getOwnPropertyDescriptor(holder, name)
       if (name !== 'constructor') members[name] ??= { ...descriptor, configurable: true }
     }
   }
