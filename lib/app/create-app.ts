@@ -23,8 +23,8 @@ import { start } from './start.js'
 /** A Fastify instance with Express's `use` and a `start` of its own. */
 export interface App extends FastifyInstance {
   /** Registers middleware for all requests, as Express's `app.use(path?, ...middleware)`; also after boot. */
-  use(...middleware: Usable[]): App
-  use(path: string | RegExp | readonly (string | RegExp)[], ...middleware: Usable[]): App
+  use(...middleware: (Usable | Usable[])[]): App
+  use(path: string | RegExp | readonly (string | RegExp)[], ...middleware: (Usable | Usable[])[]): App
   /**
    * Listens on the `port` and `host` options; resolves to the address, such as `http://127.0.0.1:5000`. From then on
    * SIGTERM, SIGINT and uncaught errors close the app and end the process (option `shutdown`).

@@ -114,12 +114,17 @@ function pathOf(given: unknown[]): unknown {
  * needs it, since it passes over a request that has cookies.
  */
 export function asInStack(middleware: Middleware): Middleware {
-  return (request, response, next) => {
+  return async (request, response, next) => {
     const linked = request as LinkedRequest
     linked[kInStack] = true
-    return middleware(request, response, (error?: unknown) => {
+    try {
+      await middleware(request, response, (error?: unknown) => {
+        linked[kInStack] = false
+        next(error)
+      })
+    } catch (error) {
       linked[kInStack] = false
-      next(error)
-    })
+      throw error
+    }
   }
 }

@@ -9,18 +9,23 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 
 /**
  * Request targets no route may see: over 8 KB (414), in absolute form (`GET http://host/path`, which the router would
- * match as the path), or with more than 1 000 query pairs (400). Undefined for all others.
+ * match as the path), with a fragment, or with more than 1 000 query pairs (400). Undefined for all others.
  */
 export function refusedTarget(url: string): ApiError | undefined {
   if (url.length > SHORT_URL) return refusedLongTarget(url)
-  return url.charCodeAt(0) === SLASH || url === '*' ? undefined : malformedTarget()
+  return isPath(url) || url === '*' ? undefined : malformedTarget()
+}
+
+/** A fragment is no part of a request (RFC 9112, section 3.2.1), and readers of a url differ on where it begins. */
+function isPath(url: string): boolean {
+  return url.charCodeAt(0) === SLASH && !url.includes('#')
 }
 
 function refusedLongTarget(url: string): ApiError | undefined {
   if (url.length > MAX_URL) {
     return new ApiError(414, 'URI_TOO_LONG', `Request target is longer than ${MAX_URL} characters`)
   }
-  if (url.charCodeAt(0) !== SLASH) return malformedTarget()
+  if (!isPath(url)) return malformedTarget()
   return countPairs(url) > MAX_QUERY_PAIRS
     ? new ValidationError(`Query has more than ${MAX_QUERY_PAIRS} parameters`)
     : undefined
@@ -42,13 +47,29 @@ export function hasForbiddenCharacters(url: string): boolean {
   return FORBIDDEN.test(path) || /%(?:[01][\da-f]|7f|5c)/i.test(path)
 }
 
-/** Values no handler may see: control characters and backslashes are 400, an empty one means that the route did not match. */
+/**
+ * Values no handler may see: control characters and backslashes are 400; an empty one means that the route did not match,
+ * and so do `.` and `..`, which are resolved nowhere and would lead out of a directory.
+ */
 export function refusedParams(params: unknown): ApiError | undefined {
-  const values = params as Record<string, string>
+  const values = params as Record<string, string | readonly string[]>
   for (const name in values) {
-    const value = values[name] as string
-    if (value === '') return new NotFoundError('Route')
-    if (FORBIDDEN.test(value)) return malformedTarget()
+    const value = values[name] as string | readonly string[]
+    const refused = typeof value === 'string' ? refusedValue(value) : firstRefused(value)
+    if (refused !== undefined) return refused
   }
   return undefined
+}
+
+function firstRefused(values: readonly string[]): ApiError | undefined {
+  for (const value of values) {
+    const refused = refusedValue(value)
+    if (refused !== undefined) return refused
+  }
+  return undefined
+}
+
+function refusedValue(value: string): ApiError | undefined {
+  if (value === '' || value === '.' || value === '..') return new NotFoundError('Route')
+  return FORBIDDEN.test(value) ? malformedTarget() : undefined
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { ApiError } from '../errors/api-error.js'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
 import { isAnswered, kParams, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
@@ -16,8 +17,12 @@ export function createEntry(runtime: Runtime, table: MethodTable<Endpoint>) {
   return function enter(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const endpoint = table[request.raw.method as string] as Endpoint
     const refused = receive(runtime, { request, reply }, endpoint)
-    if (refused !== undefined) return runtime.fail(reply, refused)
     const { chain, deadline } = endpoint
+    if (refused !== undefined) {
+      const refuse = (): void => runtime.fail(reply, refused)
+      if (chain === null || refused.statusCode !== 404) return refuse()
+      return passChain(runtime, reply, { chain, deadline, go: refuse }) // as for all that is not there: guards first
+    }
     const go = (): void => parseBody(runtime, endpoint, reply, done)
     if (chain === null) return go()
     if (endpoint.body !== 'early') return passChain(runtime, reply, { chain, deadline, go })
@@ -33,19 +38,18 @@ interface Pair {
 }
 
 /** What comes first for every request of a route: the Express side, and what no handler may see. */
-function receive(runtime: Runtime, { request, reply }: Pair, endpoint: Endpoint): Error | undefined {
+function receive(runtime: Runtime, { request, reply }: Pair, endpoint: Endpoint): ApiError | undefined {
   if (!runtime.linksAtRoot) {
     link(runtime.compat, request, reply)
     const refused = refusedTarget(request.raw.url as string)
     if (refused !== undefined) return refused
   }
   if (!endpoint.hasParams) return undefined
-  const refused = refusedParams(request.params)
-  if (refused !== undefined) return refused
-  if (endpoint.readParams === undefined) return undefined
+  if (endpoint.readParams === undefined) return refusedParams(request.params)
   const url = request.raw.url as string
-  ;(request.raw as LinkedRequest)[kParams] = endpoint.readParams(request.params as Record<string, string>, url)
-  return undefined
+  const params = endpoint.readParams(request.params as Record<string, string>, url)
+  ;(request.raw as LinkedRequest)[kParams] = params
+  return refusedParams(params)
 }
 
 function parseBody(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply, go: () => void): void {

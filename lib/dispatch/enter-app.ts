@@ -56,7 +56,7 @@ export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: 
   runtime.stack.run(request, response, (error, { rewritten }) => {
     passed = true
     response[kDeadline]?.release(response)
-    if (error !== undefined && error !== null) return runtime.failPastStack(reply, error)
+    if (error) return runtime.failPastStack(reply, error) // as in Express, a falsy one is none
     mergeIntoReply(response, reply)
     if (rewritten) redispatch(runtime, reply, goOn)
     else if (!isAnswered(response)) goOn()

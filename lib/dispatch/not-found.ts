@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import findMyWay from 'find-my-way'
 import { ValidationError } from '../errors/api-error.js'
-import type { Binder, PrefixEntry } from '../middleware/bind.js'
+import type { Binder } from '../middleware/bind.js'
 import type { ChainRunner } from '../middleware/run-chain.js'
 import { link } from '../compat/attach.js'
 import { paramReader, type ReadParams } from '../compat/params.js'
@@ -63,18 +63,16 @@ export function createNotFoundHandler(runtime: Runtime) {
   }
 }
 
-function prefixRouter(app: FastifyInstance, options: NotFoundOptions) {
-  const router = findMyWay({ ...routerOptionsOf(app) })
-  for (const entry of options.binder.prefixes()) {
-    const guarded = guardedPrefix(entry, options)
-    for (const path of entry.fastifyPaths) router.on('GET', joinPaths(options.prefix, path), noop, guarded)
+function prefixRouter(app: FastifyInstance, { runtime, binder, prefix }: NotFoundOptions) {
+  const options = routerOptionsOf(app)
+  const router = findMyWay({ ...options })
+  for (const entry of binder.prefixes()) {
+    const depth = depthOf(prefix) + depthOf(entry.prefix)
+    const readParams = paramReader(entry.params, { ...options, depth })
+    const guarded: GuardedPrefix = { chain: createChain(runtime, entry.chain, []), readParams }
+    for (const path of entry.fastifyPaths) router.on('GET', joinPaths(prefix, path), noop, guarded)
   }
   return router
-}
-
-function guardedPrefix(entry: PrefixEntry, { runtime, prefix }: NotFoundOptions): GuardedPrefix {
-  const depth = depthOf(prefix) + depthOf(entry.prefix)
-  return { chain: createChain(runtime, entry.chain, []), readParams: paramReader(entry.params, depth) }
 }
 
 export function depthOf(path: string): number {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ChainRunner } from '../middleware/run-chain.js'
 import type { Deadline } from '../compat/deadline.js'
-import { isAnswered, kDeadline, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { isAnswered, kDeadline, kOriginalUrl, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { redispatch } from './redispatch.js'
 import type { Runtime } from './runtime.js'
 
@@ -22,8 +22,14 @@ export function passChain(runtime: Runtime, reply: FastifyReply, { chain, deadli
     passed = true
     response[kDeadline]?.release(response)
     if (error !== undefined) runtime.fail(reply, error)
-    else if (request.url !== url || request.method !== method) redispatch(runtime, reply, go)
-    else go()
+    else if (request.url === url && request.method === method) go()
+    else {
+      request[kOriginalUrl] ??= url
+      redispatch(runtime, reply, () => {
+        Object.assign(request, { url, method }) // else the handler of a method would run behind the guards of another
+        go()
+      })
+    }
   })
   if (!passed && !isAnswered(response)) deadline?.watch(response)
 }

@@ -15,13 +15,19 @@ import type { Runtime } from './runtime.js'
 
 /**
  * Routes a request again whose url or method a middleware has rewritten: the router had chosen before. The new route's own
- * chain runs, so that a rewrite cannot walk round a guard. Once per request; a second rewrite goes on where it is.
+ * chain runs, so that a rewrite cannot walk round a guard. Once per request; a second rewrite has no effect.
  */
 export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => void): void {
   const request = reply.request.raw as LinkedRequest
   const response = reply.raw as LinkedResponse
   if (isAnswered(response)) return
-  if (request[kRedispatched]) return goOn()
+  if (request[kRedispatched]) {
+    reply.log.warn(
+      { url: request.url, method: request.method },
+      'A request is routed again once; the second rewrite has no effect'
+    )
+    return goOn()
+  }
   request[kRedispatched] = true
   request[kRequestId] = reply.request.id
   request[kQuery] = undefined

@@ -4,7 +4,7 @@ import { isRouteMethod } from '../contract/methods.js'
 import type { BodyParserMode, RouteModule } from '../contract/route-module.js'
 import type { Binder } from '../middleware/bind.js'
 import { ownMiddleware } from '../middleware/chain.js'
-import { paramReader } from '../compat/params.js'
+import { paramReader, type PathReading } from '../compat/params.js'
 import { createChain } from './chain.js'
 import { createBareHandler, createEntry, createHandler } from './dispatch.js'
 import { needsHook, type Endpoint } from './endpoint.js'
@@ -24,8 +24,8 @@ export interface RouteContext {
   runtime: Runtime
   binder: Binder
   defaults: RouteDefaults
-  /** Path segments of the Fastify prefix in front of the base route. */
-  prefixDepth: number
+  /** How paths are read; its depth is that of the Fastify prefix in front of the base route. */
+  reading: PathReading
 }
 
 /**
@@ -49,14 +49,14 @@ export function registerRoute(scope: FastifyInstance, route: ManifestRoute, cont
 
 function endpointTable(route: ManifestRoute, methods: readonly string[], context: RouteContext): MethodTable<Endpoint> {
   const { module } = route
-  const { runtime, defaults } = context
+  const { runtime, defaults, reading } = context
   const bodyLimit = module.config.bodyLimit ?? defaults.bodyLimit
   runtime.compat.tapLimit = Math.max(runtime.compat.tapLimit, bodyLimit)
   const common = {
     bodyLimit,
     deadline: runtime.deadlineOf(module.config.timeout ?? defaults.handlerTimeout),
     hasParams: route.params.length > 0,
-    readParams: paramReader(route.params, context.prefixDepth + depthBeforeRest(route))
+    readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) })
   }
   const bound = context.binder.chainFor(route.segments)
   const table: Record<string, Endpoint> = Object.create(null) as Record<string, Endpoint>

@@ -75,7 +75,8 @@ export async function serveRoutes(
   runtime: Runtime,
   { routes, defaults }: Served
 ): Promise<void> {
-  const context: RouteContext = { runtime, binder: routes.binder, defaults, prefixDepth: depthOf(fastify.prefix) }
+  const reading = { ...routerOptionsOf(fastify), depth: depthOf(fastify.prefix) }
+  const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
   await fastify.register(async (scope) => {
     leaveBodiesAlone(scope)
     for (const route of routes.manifest.routes) registerRoute(scope, route, context)
