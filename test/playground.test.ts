@@ -24,7 +24,10 @@ const TOKEN = 'token-of-the-test'
 const { Query, ...resolvers } = createResolvers()
 const options: GraphqlRoutesOptions = {
   typeDefs: [typeDefs, 'extend type Query { me: String }'],
-  resolvers: { ...resolvers, Query: { ...Query, me: (_: unknown, _args: unknown, { user }: any) => user?.id } },
+  resolvers: {
+    ...resolvers,
+    Query: Object.assign({ me: (_: unknown, _args: unknown, { user }: any) => user?.id }, Query)
+  },
   mode: 'development',
   context: bearerContext({
     verify: (token) => (token === TOKEN ? { userId: 'user-of-the-token', role: 'user' } : null)

@@ -38,7 +38,7 @@ async function answerOf({ url }, query) {
 }
 
 async function measure(server, query) {
-  await load(server, query, 800)
+  await load(server, query, 2000)
   const before = await usage(server)
   await load(server, query, requests)
   return ((await usage(server)) - before) / requests

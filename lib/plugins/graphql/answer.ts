@@ -3,14 +3,21 @@ import { GraphQLError } from 'graphql'
 import { errorAnswer } from '../../errors/envelope.js'
 import { allowAnyOrigin } from './cross-origin.js'
 import { type ErrorFormat, formatRequestError } from './format-error.js'
-import { GRAPHQL_TYPE, type MediaType, mediaTypeFor } from './media-type.js'
+import { GRAPHQL_TYPE, JSON_TYPE, type MediaType, mediaTypeFor } from './media-type.js'
 import { RequestError } from './request-error.js'
+
+const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
+  [JSON_TYPE]: `${JSON_TYPE}; charset=utf-8`,
+  [GRAPHQL_TYPE]: `${GRAPHQL_TYPE}; charset=utf-8`
+}
 
 /** Sends a GraphQL answer. Plain JSON text: a response schema would turn list positions in error paths into strings. */
 export function sendResult(reply: FastifyReply, status: number, result: object): FastifyReply {
-  const mediaType = mediaTypeFor(reply.request)
   allowAnyOrigin(reply)
-  return reply.code(status).type(`${mediaType}; charset=utf-8`).send(JSON.stringify(result))
+  return reply
+    .code(status)
+    .header('content-type', CONTENT_TYPES[mediaTypeFor(reply.request)])
+    .send(JSON.stringify(result))
 }
 
 /**

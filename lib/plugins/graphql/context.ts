@@ -3,6 +3,7 @@ import type { ContextFunction, GraphqlContext } from '../../contract/graphql.js'
 import { isProduction, type Mode } from '../../contract/mode.js'
 import type { Request } from '../../contract/request.js'
 import type { Response } from '../../contract/response.js'
+import { settle } from './promise.js'
 import { SetupError } from './setup-error.js'
 
 const BEARER = 'Bearer '
@@ -58,21 +59,23 @@ function toUser(identity: unknown): unknown {
 export function createContextFactory(
   own: ContextFunction | undefined,
   mode: Mode
-): (request: FastifyRequest, reply: FastifyReply) => Promise<GraphqlContext> {
+): (request: FastifyRequest, reply: FastifyReply) => GraphqlContext | Promise<GraphqlContext> {
   if (own?.developmentOnly === true && isProduction(mode)) {
     throw new SetupError(
       'GRAPHQL_CONTEXT_DEVELOPMENT_ONLY',
       'basicContext accepts any Authorization header: use bearerContext in production'
     )
   }
-  return async (request, reply) => {
-    const base = {
+  return (request, reply) => {
+    const base: GraphqlContext = {
       user: userOn(request.raw) ?? userOn(request) ?? null,
       requestId: request.id,
       request: request.raw as Request,
       response: reply.raw as Response
     }
-    return own === undefined ? base : { ...base, ...(await own(request, reply)) }
+    if (own === undefined) return base
+    // not by spreading: what the engine adds to such an object makes it slow, 9 µs a request
+    return settle(own(request, reply), (given) => Object.assign(base, given))
   }
 }
 

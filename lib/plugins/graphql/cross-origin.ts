@@ -14,11 +14,11 @@ export const PREFLIGHT_CONFIG = { [kUnguarded]: true, cors: { preflightContinue:
 
 /** Any origin may read the answer, without credentials, unless CORS has granted this very origin. */
 export function allowAnyOrigin(reply: FastifyReply): void {
-  if (granted(reply)) return
+  if (reply.hasHeader(ALLOW_ORIGIN) || reply.raw.hasHeader(ALLOW_ORIGIN)) return
   reply.header(ALLOW_ORIGIN, '*')
   // browsers refuse the two together, and rightly
-  reply.removeHeader(ALLOW_CREDENTIALS)
-  reply.raw.removeHeader(ALLOW_CREDENTIALS)
+  if (reply.hasHeader(ALLOW_CREDENTIALS)) reply.removeHeader(ALLOW_CREDENTIALS)
+  if (reply.raw.hasHeader(ALLOW_CREDENTIALS)) reply.raw.removeHeader(ALLOW_CREDENTIALS)
 }
 
 /** The answer to OPTIONS. Headers that CORS allows beyond ours stay allowed. */
@@ -29,10 +29,6 @@ export function answerPreflight(reply: FastifyReply): FastifyReply {
     .header(ALLOW_HEADERS, [...HEADERS, ...furtherHeaders(reply)].join(', '))
     .code(204)
     .send()
-}
-
-function granted(reply: FastifyReply): boolean {
-  return reply.hasHeader(ALLOW_ORIGIN) || reply.raw.hasHeader(ALLOW_ORIGIN)
 }
 
 function furtherHeaders(reply: FastifyReply): string[] {

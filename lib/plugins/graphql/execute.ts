@@ -7,13 +7,14 @@ import type { Documents } from './documents.js'
 import { mayCompile } from './engine.js'
 import { type ErrorFormat, formatResolverError, isDeliberate } from './format-error.js'
 import { readParameters } from './parameters.js'
+import { isPromise } from './promise.js'
 import { RequestError } from './request-error.js'
 
 export interface Endpoint {
   documents: Documents
   /** Undefined when costs are not limited. */
   cost: CostRule | undefined
-  createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<GraphqlContext>
+  createContext: (request: FastifyRequest, reply: FastifyReply) => GraphqlContext | Promise<GraphqlContext>
   format: ErrorFormat
 }
 
@@ -39,7 +40,8 @@ async function execute(endpoint: Endpoint, request: FastifyRequest, reply: Fasti
   const { query, operationName, variables } = readParameters(request.body)
   const prepared = endpoint.documents.prepare(query, operationName, request.server.graphql.schema)
   if (endpoint.cost !== undefined) checkCost(prepared, endpoint.cost, variables)
-  const context = await endpoint.createContext(request, reply)
+  const given = endpoint.createContext(request, reply)
+  const context = isPromise(given) ? await given : given
   if (prepared.compilable) mayCompile(context)
   // without variables the engine need not check any
   const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
