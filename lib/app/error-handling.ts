@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
-import { kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
+import { FAILING, kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
 import { linkInApp, runStack } from '../dispatch/enter-app.js'
 import { createFail, fitHeaders, prepareError } from '../dispatch/handle-error.js'
 import type { Runtime } from '../dispatch/runtime.js'
@@ -19,8 +19,7 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
   else if (errorHandler !== undefined) last = errorHandler as ErrorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const response = reply.raw as LinkedResponse
-    const isNew = response[kAnswered] !== LEAVING && !response.headersSent // ours come from `fail`, which marks them
-    if (!isNew || !runtime.stack.handlesErrors) {
+    if (hasPassed(response) || !runtime.stack.handlesErrors) {
       fitHeaders(reply, error) // a returned stream failed before its first byte
       return last.call(app, error, request, reply)
     }
@@ -28,6 +27,11 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
     runtime.fail(reply, error)
     return undefined
   })
+}
+
+/** The error comes from `fail`, which has shown it to the middleware, or the answer has begun. */
+function hasPassed(response: LinkedResponse): boolean {
+  return response[kAnswered] === FAILING || response[kAnswered] === LEAVING || response.headersSent
 }
 
 /** Fastify's own handler copies every header of an error, a length of an upstream's body too. They are set by now. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { kReply, type LinkedResponse } from './slots.js'
+import { kAnswered, kReply, LEAVING, OPEN, type LinkedResponse } from './slots.js'
 
 /** Methods of node's response that throw after an answer, or emit an error nobody listens for. */
 export type WritingMethods = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader' | 'write'>
@@ -27,6 +27,7 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
     },
     write(this: LinkedResponse, chunk: unknown, ...rest: Rest) {
       if (this.writableEnded) return tooLate(this, 'write').writable
+      if (this[kAnswered] !== OPEN) this[kAnswered] = LEAVING // Fastify pipes a stream, and the head goes out now
       return Reflect.apply(base.write, this, [chunk, ...rest]) as boolean
     }
   }

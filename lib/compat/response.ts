@@ -7,6 +7,7 @@ import { copyFromReply, mergeHeader, mergeIntoReply } from './headers.js'
 import { tooLate } from './late-calls.js'
 import { hasOnSend } from './private-names.js'
 import {
+  FAILING,
   HANDED_OVER,
   isAnswered,
   kAnswered,
@@ -151,6 +152,7 @@ function finishRaw(response: LinkedResponse, { chunk, type }: Payload): LinkedRe
 export function answeringMethods(base: ResponseBase): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
     if (this.writableEnded) return tooLate(this, 'writeHead')
+    if (this.end !== end && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
     const reply = this[kReply]
     if (reply !== null && this[kAnswered] === OPEN) {
       copyFromReply(this, reply)
@@ -169,10 +171,27 @@ export function answeringMethods(base: ResponseBase): Pick<ServerResponse, 'end'
       if (this.end !== end) Reflect.set(this, 'end', base.end)
       return endByReply(this, [chunk, encoding, callback])
     }
+    if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
     Reflect.apply(base.end, this, [chunk, encoding, callback])
     return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
+}
+
+function isWithFastify(response: LinkedResponse): boolean {
+  return (response[kAnswered] === HANDED_OVER || response[kAnswered] === FAILING) && !response.headersSent
+}
+
+/**
+ * Fastify writes the head before it calls `end`. Under Express a patched `end` (middleware that measures, session stores)
+ * may still set headers, so the head waits: it goes out with the body.
+ */
+function holdHead(response: LinkedResponse, status: number, headers: unknown): LinkedResponse {
+  markAnswered(response, LEAVING)
+  response.statusCode = status
+  if (typeof headers === 'object' && headers !== null)
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value as string)
+  return response
 }
 
 /** Headers given to writeHead replace those set before; cookies and `Vary` of both must arrive. */

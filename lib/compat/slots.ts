@@ -54,6 +54,8 @@ export const OPEN = 0
 export const HANDED_OVER = 1
 /** The head has left or is about to; whoever calls `end` now is the one who writes. */
 export const LEAVING = 2
+/** An error is with the error handler, which alone may answer. */
+export const FAILING = 3
 
 export interface LinkedRequest extends Request {
   readonly [kCompat]: unknown
@@ -130,7 +132,10 @@ export function isAnswered(response: LinkedResponse): boolean {
 }
 
 /** Marks the answer as decided and ends the wait for it. */
-export function markAnswered(response: LinkedResponse, how: typeof HANDED_OVER | typeof LEAVING): void {
+export function markAnswered(
+  response: LinkedResponse,
+  how: typeof HANDED_OVER | typeof LEAVING | typeof FAILING
+): void {
   response[kAnswered] = how
   const deadline = response[kDeadline]
   if (deadline !== null) deadline.release(response)

@@ -4,7 +4,7 @@ import { errorHeaders } from '../errors/error-headers.js'
 import { readProperty } from '../errors/read-property.js'
 import { mergeIntoReply, removeContentHeaders } from '../compat/headers.js'
 import type { ExpressStack } from '../compat/express-stack.js'
-import { isAnswered, LEAVING, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { FAILING, isAnswered, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 
 /** Sends an error that no error middleware took. */
 export type SendError = (reply: FastifyReply, error: Error) => void
@@ -72,7 +72,7 @@ export function prepareError(reply: FastifyReply, error: Error): void {
   const response = reply.raw as LinkedResponse
   mergeIntoReply(response, reply)
   fitHeaders(reply, error)
-  markAnswered(response, LEAVING)
+  markAnswered(response, FAILING)
 }
 
 /** The headers of an error answer: those set so far, without what described a body, and those of the error. */
