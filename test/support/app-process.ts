@@ -60,5 +60,5 @@ async function watchExit(child: ChildProcess, said: readonly unknown[]): Promise
 
 async function failAt(exit: Promise<Exit>): Promise<never> {
   const { code, printed } = await exit
-  throw new Error(`The process has ended with ${code}: ${printed}`)
+  throw new Error(`The process has ended with ${code}: ${printed.slice(0, 1000)}`)
 }
