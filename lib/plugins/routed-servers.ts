@@ -39,9 +39,6 @@ export function runtimeOf(fastify: FastifyInstance, mode: Mode | undefined): Run
 }
 
 export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime {
-  fastify.addHook('onReady', async () => {
-    showPluginMembers(runtime.compat.requestLayer, (name) => isDecorated(fastify, name))
-  })
   servers.set(fastify.server, { runtime, routes: [], others: [], notFoundPrefixes: new Set() })
   return runtime
 }
@@ -56,8 +53,14 @@ function isInstance(value: unknown): value is FastifyInstance {
   return typeof value === 'object' && value !== null && 'hasRequestDecorator' in value
 }
 
+/** Remembers the routes of a registration, and shows what plugins around it, in whichever scope, decorate requests with. */
 export function keepRoutes(fastify: FastifyInstance, routes: RegisteredRoutes): void {
-  servers.get(fastify.server)?.routes.push(routes)
+  const server = servers.get(fastify.server)
+  if (server === undefined) return
+  server.routes.push(routes)
+  fastify.addHook('onReady', async () => {
+    showPluginMembers(server.runtime.compat.requestLayer, (name) => isDecorated(fastify, name))
+  })
 }
 
 /** All file routes of a server, in the order of their registration. */
