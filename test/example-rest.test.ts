@@ -479,7 +479,8 @@ async function others(t: Test, setting: Setting, { call }: Example) {
       { size: 70_000, type: 'application/x-two' }
     ])
     t.equal((await call('POST', '/api/uploads', { body: form })).body.error, 'NO_TOKEN')
-    refused(t, setting, await call('POST', '/api/uploads', { token, body: { a: 1 } }), [400, 'VALIDATION_ERROR'])
+    const json = await call('POST', '/api/uploads', { token, body: { a: 1 } })
+    refused(t, setting, json, [415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 
   await t.test('a draft is kept in the session', async (t) => {

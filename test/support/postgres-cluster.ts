@@ -38,7 +38,7 @@ export function noCluster(): string | undefined {
 export async function createCluster(t: Test): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'twinroute-postgres-'))
   const owner = await otherThanRoot()
-  if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid)
+  if (owner !== undefined) await chown(folder, owner.uid, owner.gid)
   const data = join(folder, 'data')
   await run('initdb', ['-D', data, '-A', 'trust', '-U', 'postgres', '-N'], owner)
   const port = await freePort()
@@ -85,8 +85,8 @@ async function answers(url: string, server: ChildProcess): Promise<boolean> {
 }
 
 /** PostgreSQL refuses to run as root. */
-async function otherThanRoot(): Promise<{ uid?: number; gid?: number }> {
-  if (process.getuid?.() !== 0) return {}
+async function otherThanRoot(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
   return { uid: await id('-u'), gid: await id('-g') }
 }
