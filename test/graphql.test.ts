@@ -2,13 +2,14 @@ import cors from '@fastify/cors'
 import express, { type RequestHandler } from 'express'
 import Fastify from 'fastify'
 import { buildSchema, GraphQLError } from 'graphql'
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { createApp, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
 import { createTokenService } from 'twinroute/auth'
 import { basicContext, bearerContext, graphqlRoutes } from 'twinroute/graphql'
+import { SETUP_ERRORS } from '../dist/plugins/graphql/setup-error.js'
 import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -560,6 +561,12 @@ t.test('what it refuses to be registered with', async (t) => {
     t.teardown(() => app.close())
     await t.rejects(async () => app.register(graphqlRoutes, given), { code })
   }
+})
+
+t.test('every boot error is on the page, and no other', async (t) => {
+  const page = await readFile(new URL('../docs/graphql.md', import.meta.url), 'utf8')
+  const explained = [...page.matchAll(/^\| `(GRAPHQL_[A-Z_]+)` \|/gm)].map(([, code]) => code)
+  t.strictSame(explained, Object.keys(SETUP_ERRORS))
 })
 
 t.test('schemas of every origin, at any path, side by side', async (t) => {

@@ -72,6 +72,6 @@ for (const query of QUERIES) {
     const [low, middle, high] = [Math.min(...values), median(values), Math.max(...values)].map((ratio) =>
       ratio.toFixed(2)
     )
-    console.log(`${kind.padEnd(20)} ${middle} (${low}, ${high})`)
+    console.log(`${kind.padEnd(30)} ${middle} (${low}, ${high})`)
   }
 }

@@ -1,7 +1,7 @@
 // Child process: serves the two queries with one kind of server and tells the driver what CPU time it has used.
 import Fastify from 'fastify'
 import mercurius from 'mercurius'
-import { graphqlRoutes } from 'twinroute/graphql'
+import { createResultCache, graphqlRoutes } from 'twinroute/graphql'
 
 const typeDefs = /* GraphQL */ `
   type User {
@@ -47,7 +47,11 @@ const KINDS = {
   'mercurius (again)': (app) => app.register(mercurius, { schema: typeDefs, resolvers, context }),
   'mercurius, jit': (app) => app.register(mercurius, { schema: typeDefs, resolvers, context, jit: 1 }),
   twinroute: (app) => app.register(graphqlRoutes, { typeDefs, resolvers, context }),
-  'twinroute, jit': (app) => app.register(graphqlRoutes, { typeDefs, resolvers, context, jit: true })
+  'twinroute, jit': (app) => app.register(graphqlRoutes, { typeDefs, resolvers, context, jit: true }),
+  'twinroute, jit, results kept': (app) => {
+    const cache = createResultCache({ fields: { 'Query.users': {}, 'Query.posts': {} } })
+    return app.register(graphqlRoutes, { typeDefs, resolvers, context, cache, jit: true })
+  }
 }
 
 const kind = process.argv[2]

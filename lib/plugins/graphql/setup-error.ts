@@ -1,11 +1,14 @@
-/** Codes of what `graphqlRoutes` refuses to be registered with. `docs/graphql.md` explains each. */
-export type SetupCode =
-  | 'GRAPHQL_SCHEMA_MISSING'
-  | 'GRAPHQL_SCHEMA_INVALID'
-  | 'GRAPHQL_PATH_INVALID'
-  | 'GRAPHQL_CONTEXT_DEVELOPMENT_ONLY'
-  | 'GRAPHQL_FIELD_UNKNOWN'
-  | 'GRAPHQL_CACHE_SCOPE_MISSING'
+/** Every code of what `graphqlRoutes` refuses to be registered with. `docs/graphql.md` explains each. */
+export const SETUP_ERRORS = {
+  GRAPHQL_SCHEMA_MISSING: 'there is no schema, or there are two',
+  GRAPHQL_SCHEMA_INVALID: 'the schema does not parse or is not valid',
+  GRAPHQL_PATH_INVALID: 'the path is not a path',
+  GRAPHQL_CONTEXT_DEVELOPMENT_ONLY: 'basicContext in production',
+  GRAPHQL_FIELD_UNKNOWN: 'complexity or cache names a field that is not there',
+  GRAPHQL_CACHE_SCOPE_MISSING: 'a private field of the cache has no scope'
+} as const
+
+export type SetupCode = keyof typeof SETUP_ERRORS
 
 /** The endpoint cannot be set up: registration rejects with this. */
 export class SetupError extends Error {
