@@ -194,8 +194,9 @@ const expressQuery = Object.getOwnPropertyDescriptor(express.request, 'query')?.
 function readQuery(request: LinkedRequest): unknown {
   const reply = replyOf(request)
   const simple = (request.app.settings as Record<string, unknown>)['query parser'] === 'simple'
-  if (reply === undefined || !simple || queryOf(request.url) !== queryOf(request.originalUrl))
-    return expressQuery.call(request)
+  const text = queryOf(request.url)
+  if (reply === undefined || !simple || text !== queryOf(request.originalUrl)) return expressQuery.call(request)
+  if (text === '') return (request[kQuery] = Object.create(null)) // Fastify's would inherit
   const query = reply.request.query as Record<string, unknown>
   delete query['__proto__']
   return (request[kQuery] = query)

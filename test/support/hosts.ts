@@ -104,7 +104,8 @@ export function callOver(address: string): Call {
   return async (line, { headers = {}, body } = {}) => {
     const [method = '', path = ''] = line.split(' ')
     const { port } = new URL(address)
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const isChunked = body === undefined || 'transfer-encoding' in headers
+    const length = isChunked ? {} : { 'content-length': Buffer.byteLength(body) }
     const request = httpRequest({
       host: '127.0.0.1',
       port,
@@ -125,10 +126,11 @@ export function callByInject(app: FastifyInstance): Call {
   return async (line, { headers = {}, body } = {}) => {
     const [method, url] = line.split(' ')
     const payload = body === undefined ? {} : { payload: body }
+    const length = body === '' ? { 'content-length': 0 } : {} // inject leaves it out
     const response = await app.inject({
       method: method as 'GET',
       url: url as string,
-      headers: { host: 'example.com', ...headers },
+      headers: { host: 'example.com', ...length, ...headers },
       ...payload
     })
     return answer(response.statusCode, response.headers as Answer['headers'], response.rawPayload)
