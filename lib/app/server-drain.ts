@@ -3,6 +3,7 @@ import type { ServerHttp2Session } from 'node:http2'
 import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Server as TlsServer, TLSSocket } from 'node:tls'
+import { OpenSockets } from './open-sockets.js'
 
 /** Milliseconds between two looks at the connections. */
 const INTERVAL = 100
@@ -24,7 +25,7 @@ interface HttpSocket extends Socket {
  */
 export class ServerDrain {
   readonly #server: Server
-  readonly #sockets = new Set<HttpSocket>()
+  readonly #sockets = new OpenSockets<HttpSocket>()
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #looks = new WeakMap<Socket, number>()
   #accepted = 0
@@ -32,17 +33,11 @@ export class ServerDrain {
 
   constructor(server: Server) {
     this.#server = server
-    const sockets = this.#sockets
-    // one function for all sockets: a closure for each would cost more than the rest of an idle connection
-    function forget(this: Socket): void {
-      sockets.delete(this)
-    }
-    const watch = (socket: Socket): void => {
-      sockets.add(socket.on('close', forget))
-    }
-    server.on('connection', watch)
-    server.on('connection', () => this.#accepted++)
-    if (server instanceof TlsServer) server.on('secureConnection', watch)
+    server.on('connection', (socket) => {
+      this.#accepted++
+      this.#sockets.add(socket)
+    })
+    if (server instanceof TlsServer) server.on('secureConnection', (socket) => this.#sockets.add(socket))
     server.on('session', (session: ServerHttp2Session) => {
       this.#sessions.add(session.on('close', () => this.#sessions.delete(session)))
     })
@@ -96,8 +91,9 @@ export class ServerDrain {
   }
 
   #closeQuiet(): void {
-    const peersWithTls = new Set([...this.#sockets].filter((socket) => socket instanceof TLSSocket).map(peerOf))
-    for (const socket of this.#sockets) {
+    const sockets = this.#sockets.list()
+    const peersWithTls = new Set(sockets.filter((socket) => socket instanceof TLSSocket).map(peerOf))
+    for (const socket of sockets) {
       const isBeneathTls = !(socket instanceof TLSSocket) && peersWithTls.has(peerOf(socket))
       const isQuiet = !isBeneathTls && !this.#speaksHttp2(socket) && hasNoExchange(socket)
       const looks = isQuiet ? (this.#looks.get(socket) ?? 0) + 1 : 0
@@ -114,7 +110,7 @@ export class ServerDrain {
 
   #cutAll(): void {
     for (const session of this.#sessions) session.destroy()
-    for (const socket of this.#sockets) socket.destroy()
+    for (const socket of this.#sockets.list()) socket.destroy()
   }
 }
 
