@@ -1,3 +1,4 @@
+// ci: once (stops, kills and starts database servers)
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -214,6 +215,14 @@ async function ask(address: string, { method, path, body }: { method: string; pa
   return { status: response.status, headers: response.headers, text: '', body: await response.json() } as Answer
 }
 
+t.test('/api/health turns unhealthy when the application begins to close', async (t) => {
+  const { app, call } = await startExample(t, { DATABASE_URL: await createDatabase(t) })
+  t.ok(await isHealthy(call))
+  const closed = app.close()
+  t.match(await call('GET', '/api/health'), { status: 503, body: { status: 'unhealthy' } })
+  await closed
+})
+
 t.test('the embedded database on disk', async (t) => {
   const DATABASE_URL = `file:${await temporaryFolder(t)}/sub/database`
   const first = await startExample(t, { DATABASE_URL })
@@ -286,7 +295,8 @@ t.test('the configuration', async (t) => {
 })
 
 t.test('Redis', { skip: (await redisAnswers()) ? false : `no Redis at ${REDIS}` }, async (t) => {
-  const env = { DATABASE_URL: 'memory:', REDIS_URL: REDIS, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
+  const DATABASE_URL = await createDatabase(t)
+  const env = { DATABASE_URL, REDIS_URL: REDIS, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
   const [one, two] = [await startExample(t, env), await startExample(t, env)]
   await until(() => one.services.redis?.isReady === true && two.services.redis?.isReady === true)
 

@@ -108,7 +108,9 @@ export class Database {
   #tryAgain(wait: number): void {
     if (this.#stopped) return
     const next = Math.min(Math.max(wait * 2, FIRST_WAIT_MS), LONGEST_WAIT_MS)
-    this.#timer = setTimeout(() => (this.#attempt = this.#connect(next)), wait)
+    this.#timer = setTimeout(() => {
+      this.#attempt = this.#connect(next)
+    }, wait)
     this.#timer.unref()
   }
 }
