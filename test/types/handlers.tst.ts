@@ -65,6 +65,8 @@ describe('Request', () => {
 
   test('has forms whose files say where they lie', async () => {
     const form = await ({} as Request).formData()
+    expect(form).type.toBe<RequestFormData>()
+    expect(form.getAll('avatar')).type.toBe<(string | FormFile)[]>()
     const file = form.get('avatar')
     expect(file).type.toBeAssignableFrom<string | null>()
     if (typeof file === 'object' && file !== null) expect(file.path).type.toBe<string>()
