@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { AppOptions } from '../contract/options.js'
 import { ApiError } from '../errors/api-error.js'
 import { codeOfStatus, errorAnswer } from '../errors/envelope.js'
+import { isAnswering } from '../compat/private-names.js'
 import type { Runtime } from '../dispatch/runtime.js'
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
@@ -18,7 +19,7 @@ export function clientErrorHandler({ mode }: Runtime, { errorHandler }: AppOptio
     const status = STATUS_BY_CODE[error.code ?? ''] ?? 400
     const message = status === 400 ? 'Malformed request' : String(STATUS_CODES[status])
     const body = errorHandler === undefined ? plain(status, message) : envelope(status, message)
-    if (socket.writable) socket.write(head(status, body) + body)
+    if (socket.writable && !isAnswering(socket)) socket.write(head(status, body) + body)
     socket.destroySoon()
   }
 

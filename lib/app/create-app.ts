@@ -46,10 +46,12 @@ export interface App extends FastifyInstance {
 export async function createApp(options: AppOptions): Promise<App> {
   checkAppOptions(options)
   const mode = resolveMode(options.mode)
+  const defaults = routeDefaults(options)
   const runtime = createRuntime({
     mode,
     linksAtRoot: true,
-    route: (request, response) => app.routing(request, response)
+    route: (request, response) => app.routing(request, response),
+    handlerTimeout: defaults.handlerTimeout
   })
   const { enableCors } = options.expressOptions ?? {}
   const cors = enableCors && createCorsHook(enableCors)
@@ -58,7 +60,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   keepRuntime(app, runtime)
   Reflect.set(app, kMode, mode)
   prepareUploads(app, options.uploads)
-  const defaults = routeDefaults(options)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
   if (cors !== undefined) app.addHook('onRequest', cors)
   app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
-import { FAILING, kAnswered, LEAVING, OPEN, type LinkedResponse } from '../compat/slots.js'
+import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../compat/slots.js'
 import { linkInApp, runStack } from '../dispatch/enter-app.js'
 import { createFail, fitHeaders, prepareError } from '../dispatch/handle-error.js'
 import type { Runtime } from '../dispatch/runtime.js'
@@ -11,39 +11,54 @@ type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyReques
 
 /**
  * Sets the `errorHandler` option: a Fastify error handler, or Express error middleware (four parameters). Errors that
- * Fastify and its plugins raise by themselves meet the Express error middleware, too.
+ * Fastify and its plugins raise by themselves meet the Express error middleware, too. `app.setErrorHandler(handler)`
+ * replaces it: Fastify would give the new one to no route of a file, since these are registered by then.
  */
 export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
-  let last = withoutHeaders(app.errorHandler as ErrorHandler)
-  if (isErrorMiddleware(errorHandler)) runtime.stack.useLast(errorHandler)
-  else if (errorHandler !== undefined) last = errorHandler as ErrorHandler
+  let last: ErrorHandler = sendAsFastify
+  const replace = (handler: NonNullable<AppOptions['errorHandler']>): void => {
+    runtime.stack.useLast(isErrorMiddleware(handler) ? handler : undefined)
+    last = isErrorMiddleware(handler) ? sendAsFastify : (handler as ErrorHandler)
+  }
+  if (errorHandler !== undefined) replace(errorHandler)
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const response = reply.raw as LinkedResponse
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
-      fitHeaders(reply, error) // a returned stream failed before its first byte
+      fitHeaders(reply, error)
       return last.call(app, error, request, reply)
     }
     response[kAnswered] = OPEN
     runtime.fail(reply, error)
     return undefined
   })
+  replaceSetter(app, replace)
+}
+
+function replaceSetter(
+  app: FastifyInstance,
+  replace: (handler: NonNullable<AppOptions['errorHandler']>) => void
+): void {
+  const setErrorHandler = app.setErrorHandler
+  app.setErrorHandler = function (this: FastifyInstance, handler: unknown) {
+    if (this !== app) return Reflect.apply(setErrorHandler, this, [handler]) as FastifyInstance
+    if (typeof handler !== 'function') throw new TypeError('setErrorHandler takes a function')
+    replace(handler as NonNullable<AppOptions['errorHandler']>)
+    return this
+  } as FastifyInstance['setErrorHandler']
 }
 
 /** The error comes from `fail`, which has shown it to the middleware, or the answer has begun. */
 function hasPassed(response: LinkedResponse): boolean {
-  return response[kAnswered] === FAILING || response[kAnswered] === LEAVING || response.headersSent
+  return response[kAnswered] === FAILING || response.headersSent
 }
 
-/** Fastify's own handler copies every header of an error, a length of an upstream's body too. They are set by now. */
-function withoutHeaders(handler: ErrorHandler): ErrorHandler {
-  return function (error, request, reply) {
-    const bare = 'headers' in error ? (Object.create(error, { headers: { value: undefined } }) as Error) : error
-    return handler.call(this, bare, request, reply)
-  }
+/** Fastify's own answer. It would copy every header of an error, a length of an upstream's body too; ours are set by now. */
+const sendAsFastify: ErrorHandler = (error, _request, reply) => {
+  reply.send('headers' in error ? Object.create(error, { headers: { value: undefined } }) : error)
 }
 
-function isErrorMiddleware(handler: AppOptions['errorHandler']): handler is ErrorMiddleware {
-  return typeof handler === 'function' && handler.length === 4
+function isErrorMiddleware(handler: NonNullable<AppOptions['errorHandler']>): handler is ErrorMiddleware {
+  return handler.length === 4
 }
 
 /** What stands around the runtime and is there only when Fastify has been made. */
@@ -57,7 +72,11 @@ export interface Frame {
  * handler, so both are run here.
  */
 export function frameworkErrorHandler(runtime: Runtime, { app, cors }: Frame, handlerTimeout: number) {
-  const fail = createFail(runtime.stack, 'last', (reply, error) => callErrorHandler(app(), reply, error))
+  const fail = createFail(runtime.stack, {
+    ahead: 'all',
+    send: (reply, error) => callErrorHandler(app(), reply, error),
+    deadline: runtime.errorDeadline
+  })
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const answer = (): void => {
       linkInApp(runtime.compat, request, reply)

@@ -34,7 +34,8 @@ export function createExpressApp(): TwinrouteExpress {
   const runtime = createRuntime({
     mode: resolveMode(),
     linksAtRoot: true,
-    route: (request, response) => fastify.routing(request, response)
+    route: (request, response) => fastify.routing(request, response),
+    handlerTimeout: 0
   })
   const app = runtime.compat.expressApp as Express as TwinrouteExpress
   app.enable('x-powered-by')

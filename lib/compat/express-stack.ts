@@ -46,7 +46,7 @@ export class ExpressStack {
   }
 
   /** Error middleware that runs behind all that `use` registers, however late: the app's own error handler. */
-  useLast(middleware: ErrorMiddleware): void {
+  useLast(middleware: ErrorMiddleware | undefined): void {
     this.#last = middleware
   }
 

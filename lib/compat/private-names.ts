@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /*
@@ -40,6 +41,15 @@ export function furtherServers(app: FastifyInstance): readonly Server[] {
 
 /** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */
 export const ON_RESPONSE_LISTENER = 'onResFinished'
+
+/**
+ * Whether the head of an answer has gone out on a connection whose next request is refused: what follows would be taken
+ * for its body. Node keeps the current response of a socket there. Without the name: false.
+ */
+export function isAnswering(socket: Socket): boolean {
+  const current = Reflect.get(socket, '_httpMessage') as { headersSent?: boolean } | null | undefined
+  return current?.headersSent === true
+}
 
 function findSymbol(from: object, description: string): symbol | null {
   for (let holder: object | null = from; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {

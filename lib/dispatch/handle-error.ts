@@ -3,6 +3,7 @@ import { ApiError } from '../errors/api-error.js'
 import { errorHeaders } from '../errors/error-headers.js'
 import { readProperty } from '../errors/read-property.js'
 import { mergeIntoReply, removeContentHeaders } from '../compat/headers.js'
+import type { Deadline } from '../compat/deadline.js'
 import type { ExpressStack } from '../compat/express-stack.js'
 import { FAILING, isAnswered, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 
@@ -14,11 +15,19 @@ type Ahead = 'all' | 'last'
 
 export type Fail = (reply: FastifyReply, error: unknown) => void
 
+export interface FailOptions {
+  ahead: Ahead
+  /** Default: to Fastify's error handler. */
+  send?: SendError
+  /** Of error middleware that neither answers nor passes the error on. */
+  deadline: Deadline | undefined
+}
+
 /**
  * Makes the place where every error of an app ends, whoever threw it: Express error middleware first, if any is
  * registered, then Fastify's error handler, each at most once. After an answer the error is logged.
  */
-export function createFail(stack: ExpressStack, ahead: Ahead, send: SendError = sendToErrorHandler): Fail {
+export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandler, deadline }: FailOptions): Fail {
   return function fail(reply, thrown) {
     const response = reply.raw as LinkedResponse
     const error = toError(thrown)
@@ -31,6 +40,7 @@ export function createFail(stack: ExpressStack, ahead: Ahead, send: SendError = 
     }
     if (ahead === 'all') stack.runErrors(request, response, { error, done })
     else stack.runLast(request, response, { error, done })
+    if (!isAnswered(response)) deadline?.watch(response)
   }
 }
 
@@ -62,7 +72,7 @@ function messageOf(thrown: unknown): string {
 }
 
 /** Hands an error to Fastify's error handler. */
-function sendToErrorHandler(reply: FastifyReply, error: Error): void {
+export function sendToErrorHandler(reply: FastifyReply, error: Error): void {
   prepareError(reply, error)
   reply.send(error)
 }

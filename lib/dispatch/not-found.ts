@@ -59,7 +59,7 @@ function forbidden(url: string): ValidationError | undefined {
 /** Answers what no route took, after the chain: 404 in the app's error shape. */
 export function createNotFoundHandler(runtime: Runtime) {
   return function notFound(_request: FastifyRequest, reply: FastifyReply): void {
-    runtime.failPastStack(reply, routeNotFound())
+    runtime.fail(reply, routeNotFound())
   }
 }
 

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
 import { createCompat, type Compat } from '../compat/classes.js'
 import { Deadline } from '../compat/deadline.js'
 import { ExpressStack } from '../compat/express-stack.js'
 import { kAbort, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
-import { createFail, routeNotFound, type Fail } from './handle-error.js'
+import { createFail, routeNotFound, sendToErrorHandler, type Fail } from './handle-error.js'
 
 /** What the steps of a request share: one object per server. */
 export interface Runtime {
@@ -18,6 +19,8 @@ export interface Runtime {
   readonly fail: Fail
   /** The same for an error that the stack's error middleware has seen already. */
   readonly failPastStack: Fail
+  /** The waiting list of error middleware, with the app's handler timeout. */
+  readonly errorDeadline: Deadline | undefined
   /** The waiting list of a handler timeout in milliseconds; undefined for 0. */
   readonly deadlineOf: (milliseconds: number) => Deadline | undefined
   /** Fastify's router, for a request that was rewritten. */
@@ -28,9 +31,11 @@ export interface RuntimeOptions {
   mode: Mode
   linksAtRoot: boolean
   route: Runtime['route']
+  /** Milliseconds; 0 for no limit. */
+  handlerTimeout: number
 }
 
-export function createRuntime({ mode, linksAtRoot, route }: RuntimeOptions): Runtime {
+export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: RuntimeOptions): Runtime {
   const compat = createCompat({
     escape: (reply, error) => runtime.fail(reply, error ?? routeNotFound()),
     proxyTrust: linksAtRoot ? 'express' : 'fastify'
@@ -38,13 +43,15 @@ export function createRuntime({ mode, linksAtRoot, route }: RuntimeOptions): Run
   compat.expressApp.set('env', mode)
   const stack = new ExpressStack(compat.expressApp)
   const deadlines = new Map<number, Deadline>()
+  const errorDeadline = handlerTimeout > 0 ? new Deadline(handlerTimeout, expireError) : undefined
   const runtime: Runtime = {
     mode,
     compat,
     stack,
     linksAtRoot,
-    fail: createFail(stack, 'all'),
-    failPastStack: createFail(stack, 'last'),
+    fail: createFail(stack, { ahead: 'all', deadline: errorDeadline }),
+    failPastStack: createFail(stack, { ahead: 'last', deadline: errorDeadline }),
+    errorDeadline,
     deadlineOf(milliseconds) {
       if (milliseconds === 0) return undefined
       let deadline = deadlines.get(milliseconds)
@@ -63,10 +70,20 @@ export function createRuntime({ mode, linksAtRoot, route }: RuntimeOptions): Run
 function expire(runtime: Runtime, response: LinkedResponse): void {
   const reply = response[kReply]
   if (reply === null) return
-  const error = new ApiError(503, 'SERVICE_UNAVAILABLE', 'The request was not answered in time')
-  reply.log.warn({ method: reply.request.method, url: reply.request.url }, 'No answer within the handler timeout')
+  const error = noAnswer(reply)
   const request = reply.request.raw as LinkedRequest
   const abort = (request[kAbort] ??= new AbortController()) // also for a signal that is asked for later
   abort.abort(error)
   runtime.fail(reply, error)
+}
+
+/** The same where it was error middleware that did not answer: past it. */
+function expireError(response: LinkedResponse): void {
+  const reply = response[kReply]
+  if (reply !== null) sendToErrorHandler(reply, noAnswer(reply))
+}
+
+function noAnswer({ log, request }: FastifyReply): ApiError {
+  log.warn({ method: request.method, url: request.url }, 'No answer within the handler timeout')
+  return new ApiError(503, 'SERVICE_UNAVAILABLE', 'The request was not answered in time')
 }

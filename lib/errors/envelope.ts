@@ -71,7 +71,16 @@ function describe(thrown: unknown, mode: Mode): Description {
 
 function describeApiError(error: ApiError): Description {
   const status = statusOf(error)
-  return { status, code: error.code, message: error.message, details: error.details }
+  return { status, code: error.code, message: error.message, details: writable(error.details) }
+}
+
+/** Details that JSON cannot hold are left out: the rest of the answer is more than none. */
+function writable(details: unknown): unknown {
+  try {
+    return JSON.stringify(details) === undefined ? undefined : details
+  } catch {
+    return undefined // a circle or a BigInt
+  }
 }
 
 /** The status an error asks for: an integer from 400 to 599 under `statusCode` or `status`, else 500. */

@@ -28,11 +28,12 @@ const MEBIBYTE = 1024 * 1024
  */
 export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
   checkRoutesOptions(options)
-  const runtime = runtimeOf(fastify, options.mode)
+  const defaults = routeDefaults(options)
+  const runtime = runtimeOf(fastify, { mode: options.mode, handlerTimeout: defaults.handlerTimeout })
   prepareUploads(fastify, options.uploads)
   const routes = await loadRoutes(fastify, runtime, options)
   logReport(fastify, runtime, routes)
-  const served = { routes, defaults: routeDefaults(options) }
+  const served = { routes, defaults }
   await serveRoutes(fastify, runtime, served)
   await refuseUnmatched(fastify, runtime, served)
 }

@@ -25,14 +25,21 @@ interface RoutedServer {
 /** One Express side per server, however many times `fileRoutes` is registered on it. */
 const servers = new WeakMap<object, RoutedServer>()
 
+export interface RuntimeChoice {
+  mode: Mode | undefined
+  /** Milliseconds; 0 for no limit. */
+  handlerTimeout: number
+}
+
 /** The runtime of a server: that of `createApp`, or one made for the host on first use. */
-export function runtimeOf(fastify: FastifyInstance, mode: Mode | undefined): Runtime {
+export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: RuntimeChoice): Runtime {
   const known = servers.get(fastify.server)
   if (known !== undefined) return known.runtime
   const runtime = createRuntime({
     mode: resolveMode(mode),
     linksAtRoot: false,
-    route: (req, res) => fastify.routing(req, res)
+    route: (req, res) => fastify.routing(req, res),
+    handlerTimeout
   })
   adoptServer(fastify.server as Server, runtime.compat)
   return keepRuntime(fastify, runtime)

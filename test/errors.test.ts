@@ -1,0 +1,667 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import {
+  ApiError,
+  ConflictError,
+  createMiddleware,
+  errorHandler,
+  NotFoundError,
+  ValidationError,
+  type App,
+  type AppOptions,
+  type ErrorMiddleware
+} from 'twinroute'
+import { z } from 'zod'
+import {
+  addressOf,
+  appOf,
+  callByInject,
+  callOver,
+  logBook,
+  onEveryHost,
+  type Call,
+  type Routes
+} from './support/hosts.js'
+import { head, Wire } from './support/wire.js'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** An Error with more members. */
+function failure(message: string, more: object = {}): Error {
+  return Object.assign(new Error(message), more)
+}
+
+function throwing(thrown: unknown): () => never {
+  return () => {
+    throw thrown
+  }
+}
+
+/** `{ r0: { GET }, ... }`: a route for every row, which throws what the row holds. */
+function routesOf(rows: readonly (readonly [string, unknown, ...unknown[]])[]): Routes {
+  return Object.fromEntries(rows.map(([, thrown], index) => [`r${index}`, { GET: throwing(thrown) }]))
+}
+
+function schemaError(): unknown {
+  const schema = z.object({
+    name: z.string().min(2, 'too short'),
+    address: z.object({ streets: z.array(z.string('no text')) })
+  })
+  return schema.safeParse({ name: 'x', address: { streets: ['a', 1] } }).error
+}
+
+const SCHEMA_DETAILS = [
+  { field: 'name', message: 'too short' },
+  { field: 'address.streets.1', message: 'no text' }
+]
+const UNEXPECTED = 'An unexpected error occurred'
+
+type Wanted = { code: string; message: string; details?: unknown }
+type Row = readonly [rule: string, thrown: unknown, status: number, development: Wanted, production?: Wanted]
+
+const ERRORS: Row[] = [
+  ['an ApiError', new ApiError(418, 'TEAPOT', 'no coffee'), 418, { code: 'TEAPOT', message: 'no coffee' }],
+  [
+    'an ApiError with details',
+    new ApiError(400, 'BAD', 'no', { a: 1 }),
+    400,
+    { code: 'BAD', message: 'no', details: { a: 1 } }
+  ],
+  [
+    'an ApiError of 500 says what it says',
+    new ApiError(500, 'LOGIN_FAILED', 'Login failed'),
+    500,
+    { code: 'LOGIN_FAILED', message: 'Login failed' }
+  ],
+  [
+    'NotFoundError with an id',
+    new NotFoundError('User', '7'),
+    404,
+    { code: 'NOT_FOUND', message: 'User with ID 7 not found' }
+  ],
+  ['NotFoundError without', new NotFoundError('User'), 404, { code: 'NOT_FOUND', message: 'User not found' }],
+  ['ValidationError', new ValidationError('wrong'), 400, { code: 'VALIDATION_ERROR', message: 'wrong' }],
+  [
+    'ValidationError with details',
+    new ValidationError('wrong', [{ field: 'a', message: 'b' }]),
+    400,
+    { code: 'VALIDATION_ERROR', message: 'wrong', details: [{ field: 'a', message: 'b' }] }
+  ],
+  ['ConflictError', new ConflictError('taken'), 409, { code: 'CONFLICT', message: 'taken' }],
+  [
+    'a schema-validation exception',
+    schemaError(),
+    400,
+    { code: 'VALIDATION_ERROR', message: 'Request validation failed', details: SCHEMA_DETAILS }
+  ],
+  [
+    'any other error',
+    new TypeError('x is undefined'),
+    500,
+    { code: 'INTERNAL_SERVER_ERROR', message: 'x is undefined' },
+    { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
+  ],
+  [
+    'a text',
+    'secret',
+    500,
+    { code: 'INTERNAL_SERVER_ERROR', message: 'secret' },
+    { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
+  ],
+  [
+    'an error with the status of the client',
+    failure('no such page', { status: 404 }),
+    404,
+    { code: 'NOT_FOUND', message: 'no such page' }
+  ],
+  ['with statusCode', failure('no', { statusCode: 402 }), 402, { code: 'HTTP_402', message: 'no' }],
+  [
+    'that is not to be shown',
+    failure('secret', { status: 403, expose: false }),
+    403,
+    { code: 'HTTP_403', message: 'Forbidden' }
+  ],
+  [
+    'an error with the status of the server',
+    failure('pool is empty', { status: 503 }),
+    503,
+    { code: 'SERVICE_UNAVAILABLE', message: 'pool is empty' },
+    { code: 'SERVICE_UNAVAILABLE', message: 'Service Unavailable' }
+  ],
+  ['an object with a status', { status: 409, message: 'taken' }, 409, { code: 'HTTP_409', message: 'taken' }],
+  ...[99, 200, 399, 600, 1000, 400.5, '404', null, Number.NaN].map((statusCode): Row => [
+    `${String(statusCode)} is no status of an error`,
+    failure('x', { statusCode }),
+    500,
+    { code: 'INTERNAL_SERVER_ERROR', message: 'x' },
+    { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
+  ])
+]
+
+t.test('the global error handler', async (t) => {
+  for (const mode of ['development', 'production', 'test']) {
+    t.test(`in ${mode}`, async (t) => {
+      const options: Partial<AppOptions> = { mode, errorHandler, fastifyOptions: { logger: false } }
+      onEveryHost(t, { routes: routesOf(ERRORS), options }, async (t, call, place) => {
+        // a host's error handler knows no mode but that of the process
+        const isProduction = mode === 'production' && place !== 'host'
+        for (const [index, [rule, , status, development, production = development]] of ERRORS.entries()) {
+          const answer = await call(`GET /api/r${index}`)
+          const { error, meta } = answer.json
+          t.equal(answer.status, status, rule)
+          t.equal(answer.headers['content-type'], JSON_TYPE, rule)
+          t.strictSame(error, JSON.parse(JSON.stringify(isProduction ? production : development)), rule)
+          t.match(
+            meta,
+            { timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, requestId: answer.headers['x-request-id'] ?? /./ },
+            rule
+          )
+          t.strictSame(Object.keys(answer.json), ['error', 'meta'], rule)
+          t.strictSame(
+            Object.keys(meta).filter((key) => key !== 'stack'),
+            ['timestamp', 'requestId'],
+            rule
+          )
+          if (isProduction) t.notOk('stack' in meta, `${rule}: no stack`)
+          else t.type(meta.stack, 'string', `${rule}: the stack`)
+          if (isProduction && status >= 500)
+            t.notMatch(answer.text, /secret|undefined|pool/, `${rule}: nothing of the message`)
+        }
+      })
+    })
+  }
+  t.test('headers of an error are sent', async (t) => {
+    const rows = [
+      ['an object', failure('x', { status: 429, headers: { 'Retry-After': '5', 'X-List': ['a', 'b'] } })],
+      ['web Headers', failure('x', { status: 429, headers: new Headers({ 'retry-after': '5', 'x-list': 'a, b' }) })]
+    ] as const
+    onEveryHost(t, { routes: routesOf(rows), options: { errorHandler } }, async (t, call) => {
+      for (const [index, [rule]] of rows.entries()) {
+        const { headers, status } = await call(`GET /api/r${index}`)
+        t.match(
+          { status, retry: headers['retry-after'], list: [headers['x-list']].flat().join(', ') },
+          { status: 429, retry: '5', list: 'a, b' },
+          rule
+        )
+      }
+    })
+  })
+  t.test('but none that cannot be sent or describe another message', async (t) => {
+    const upstream = {
+      'content-length': '3',
+      'content-encoding': 'gzip',
+      'transfer-encoding': 'chunked',
+      'content-type': 'image/png',
+      'x-bad': 'a\r\nx-evil: 1',
+      'x bad': 'b',
+      'x-none': undefined,
+      'x-kept': '1'
+    }
+    const rows = [['an error of a request to elsewhere', failure('x', { status: 429, headers: upstream })]] as const
+    for (const options of [{ errorHandler }, {}]) {
+      onEveryHost(t, { routes: routesOf(rows), options }, async (t, call, place) => {
+        if (place === 'host' && !('errorHandler' in options)) return // Fastify's own handler copies what it is given
+        const { status, headers, json } = await call('GET /api/r0')
+        t.match(
+          { status, kept: headers['x-kept'], type: headers['content-type'] },
+          { status: 429, kept: '1', type: JSON_TYPE }
+        )
+        for (const name of ['content-encoding', 'x-evil', 'x-bad', 'x-none']) t.notOk(name in headers, name)
+        t.ok(json)
+      })
+    }
+  })
+  t.test('details that cannot be written are left out', async (t) => {
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    const rows = [
+      ['a circle', new ApiError(400, 'BAD', 'no', circle)],
+      ['a BigInt', new ApiError(400, 'BAD', 'no', 1n)]
+    ] as const
+    onEveryHost(t, { routes: routesOf(rows), options: { errorHandler } }, async (t, call) => {
+      for (const [index, [rule]] of rows.entries()) {
+        const { status, json } = await call(`GET /api/r${index}`)
+        t.strictSame({ status, error: json.error }, { status: 400, error: { code: 'BAD', message: 'no' } }, rule)
+      }
+    })
+  })
+  t.test('errors of 500 and above are logged, with or without an error handler', async (t) => {
+    for (const options of [{ errorHandler }, {}]) {
+      const { logger, entries } = logBook()
+      const routes = routesOf([
+        ['', failure('of the server')],
+        ['', failure('of the client', { status: 400 })]
+      ])
+      const call = callByInject(
+        await appOf(t, { routes, options: { ...options, mode: 'production', fastifyOptions: { logger } as never } })
+      )
+      await call('GET /api/r0')
+      await call('GET /api/r1')
+      t.strictSame(
+        entries.map(({ err }) => err?.message),
+        ['of the server']
+      )
+    }
+  })
+})
+
+const guard = createMiddleware({ '/api/mapped': [(_request, _response, next) => next(failure('mapped'))] })
+
+/** A place for errors to come from, and the call that provokes one there. */
+const SOURCES: readonly (readonly [
+  rule: string,
+  line: string,
+  status: number,
+  code: string,
+  sent?: Parameters<Call>[1]
+])[] = [
+  ['a handler', 'GET /api/throws', 500, 'INTERNAL_SERVER_ERROR'],
+  ['an async handler', 'GET /api/rejects', 500, 'INTERNAL_SERVER_ERROR'],
+  ["a route's middleware", 'GET /api/own', 500, 'INTERNAL_SERVER_ERROR'],
+  ['the middleware map', 'GET /api/mapped', 500, 'INTERNAL_SERVER_ERROR'],
+  ['the handler timeout', 'GET /api/never', 503, 'SERVICE_UNAVAILABLE'],
+  [
+    'a malformed body',
+    'POST /api/echo',
+    400,
+    'VALIDATION_ERROR',
+    { headers: { 'content-type': 'application/json' }, body: '{' }
+  ],
+  [
+    'a body that is too large',
+    'POST /api/echo',
+    413,
+    'PAYLOAD_TOO_LARGE',
+    { headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(1001) }
+  ],
+  [
+    'a charset nobody knows',
+    'POST /api/echo',
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+    { headers: { 'content-type': 'text/plain; charset=x-none' }, body: 'x' }
+  ],
+  ['no route', 'GET /api/none', 404, 'NOT_FOUND'],
+  ['a method the route has not', 'DELETE /api/echo', 405, 'METHOD_NOT_ALLOWED'],
+  ['a control character', 'GET /api/users/%00', 400, 'VALIDATION_ERROR'],
+  ['a result that cannot be sent', 'GET /api/circle', 500, 'INTERNAL_SERVER_ERROR'],
+  ['a stream that fails', 'GET /api/stream', 500, 'INTERNAL_SERVER_ERROR'],
+  ['an error handed to request.next', 'GET /api/next', 500, 'INTERNAL_SERVER_ERROR']
+]
+/** Those for which Fastify's constructor is needed: not on a host. */
+const APP_SOURCES: typeof SOURCES = [
+  ['a malformed url', 'GET /%zz', 400, 'VALIDATION_ERROR'],
+  ['a malformed parameter', 'GET /api/users/%E0%A4%A', 400, 'VALIDATION_ERROR'],
+  ['a parameter that is too long', `GET /api/users/${'x'.repeat(1025)}`, 414, 'URI_TOO_LONG'],
+  ['a url that is too long', `GET /api/users/1?${'x'.repeat(8200)}`, 414, 'URI_TOO_LONG'],
+  ['a route of Fastify', 'GET /native', 500, 'INTERNAL_SERVER_ERROR'],
+  [
+    'a body parser of Fastify',
+    'POST /native',
+    400,
+    'VALIDATION_ERROR',
+    { headers: { 'content-type': 'application/json' }, body: '{' }
+  ],
+  [
+    'a media type Fastify does not parse',
+    'POST /native',
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+    { headers: { 'content-type': 'x/y' }, body: '{' }
+  ],
+  ['a hook', 'GET /hooked', 500, 'INTERNAL_SERVER_ERROR'],
+  ['use()', 'GET /used', 500, 'INTERNAL_SERVER_ERROR']
+]
+
+function sourceRoutes(): Routes {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  return {
+    throws: { GET: throwing(failure('thrown')) },
+    rejects: { GET: async () => throwing(failure('rejected'))() },
+    own: { GET: () => ({}), middleware: [throwing(failure('own'))] },
+    mapped: { GET: () => ({}) },
+    never: { GET: () => {}, config: { timeout: 10 } },
+    echo: { POST: () => ({}), config: { bodyLimit: 1000 } },
+    'users/[id]': { GET: () => ({}) },
+    circle: { GET: () => circle },
+    stream: {
+      GET: async function* () {
+        yield throwing(failure('stream'))()
+      }
+    },
+    next: { GET: (request: any) => request.next(failure('next')) }
+  }
+}
+
+function addNative(app: App): void {
+  app.get('/native', async () => throwing(failure('native'))())
+  app.post('/native', async () => ({}))
+  app.get('/hooked', { preHandler: async () => throwing(failure('hooked'))() }, async () => ({}))
+  app.use('/used', throwing(failure('used')))
+}
+
+t.test('P8: every error of the framework is in the shape of the error handler', async (t) => {
+  const options = { errorHandler, middleware: guard }
+  onEveryHost(t, { routes: sourceRoutes(), options }, async (t, call) => {
+    for (const [rule, line, status, code, sent] of SOURCES) {
+      const { json, ...answer } = await call(line, sent)
+      t.match(
+        { status: answer.status, code: json.error?.code, meta: json.meta },
+        { status, code, meta: { timestamp: /Z$/, requestId: /./ } },
+        rule
+      )
+    }
+  })
+  onEveryHost(t, { routes: sourceRoutes(), options, use: addNative }, async (t, call) => {
+    for (const [rule, line, status, code, sent] of [...SOURCES, ...APP_SOURCES]) {
+      const { json, headers, ...answer } = await call(line, sent)
+      t.match({ status: answer.status, code: json.error?.code }, { status, code }, rule)
+      t.equal(json.meta.requestId, headers['x-request-id'], rule)
+    }
+  })
+})
+
+t.test("without an error handler every error is in Fastify's shape", async (t) => {
+  onEveryHost(t, { routes: sourceRoutes(), options: { middleware: guard }, use: addNative }, async (t, call) => {
+    for (const [rule, line, status, , sent] of [...SOURCES, ...APP_SOURCES]) {
+      const { json, ...answer } = await call(line, sent)
+      t.match({ status: answer.status, json }, { status, json: { statusCode: status, message: /./ } }, rule)
+    }
+  })
+})
+
+t.test('Express error middleware', async (t) => {
+  let calls = 0
+  const taking: ErrorMiddleware = (error, request, response, _next) => {
+    calls++
+    const status = error.statusCode ?? error.status
+    response.status(status >= 400 ? status : 500).json({ taken: error.message, url: request.originalUrl })
+  }
+  const check = async (t: any, call: Call): Promise<void> => {
+    for (const [rule, line, status, , sent] of [...SOURCES, ...APP_SOURCES]) {
+      calls = 0
+      const answer = await call(line, sent)
+      t.match(
+        { status: answer.status, json: answer.json },
+        { status, json: { taken: /./, url: line.split(' ')[1] } },
+        rule
+      )
+      t.equal(calls, 1, `${rule}: once`)
+    }
+  }
+  t.test('as the errorHandler option', async (t) => {
+    onEveryHost(
+      t,
+      { routes: sourceRoutes(), options: { middleware: guard, errorHandler: taking }, use: addNative },
+      check
+    )
+  })
+  t.test('given to use(), behind all routes', async (t) => {
+    const use = (app: App): void => {
+      addNative(app)
+      app.use(taking)
+    }
+    onEveryHost(t, { routes: sourceRoutes(), options: { middleware: guard }, use }, check)
+  })
+  t.test('given to use() before a global error handler, which gets the rest', async (t) => {
+    const some: ErrorMiddleware = (error, _request, response, next) => {
+      if (error.message === 'thrown') response.status(418).send('taken')
+      else next(error)
+    }
+    onEveryHost(
+      t,
+      { routes: sourceRoutes(), options: { middleware: guard, errorHandler }, use: (app) => void app.use(some) },
+      async (t, call) => {
+        t.match(await call('GET /api/throws'), { status: 418, text: 'taken' })
+        t.match((await call('GET /api/rejects')).json, {
+          error: { code: 'INTERNAL_SERVER_ERROR', message: 'rejected' }
+        })
+        t.match((await call('GET /api/none')).json, { error: { code: 'NOT_FOUND' } })
+      }
+    )
+  })
+  t.test('in their order, by path, each passing on or changing the error', async (t) => {
+    const seen: string[] = []
+    const pass =
+      (name: string): ErrorMiddleware =>
+      (error, _request, _response, next) => {
+        seen.push(`${name}: ${error.message}`)
+        next(error)
+      }
+    const change: ErrorMiddleware = (error, _request, _response, next) =>
+      next(failure(`changed ${error.message}`, { status: 409 }))
+    const use = (app: App): void => {
+      app.use(pass('first'))
+      app.use('/api/other', pass('other'))
+      app.use('/api/throws', pass('path'))
+      app.use(change, [pass('last')])
+      app.use((_request: any, _response: any, next: any) => {
+        seen.push('no error here')
+        next()
+      })
+    }
+    onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler }, use }, async (t, call) => {
+      seen.length = 0
+      t.match((await call('GET /api/throws')).json, { error: { code: 'HTTP_409', message: 'changed thrown' } })
+      t.strictSame(seen, ['no error here', 'first: thrown', 'path: thrown', 'last: changed thrown'])
+    })
+  })
+  t.test('error middleware that fails itself', async (t) => {
+    const rows: readonly (readonly [string, ErrorMiddleware])[] = [
+      ['throws', (_error, _request, _response, _next) => throwing(failure('second'))()],
+      ['rejects', async (_error, _request, _response, _next) => throwing(failure('second'))()],
+      ['passes a new error on', (_error, _request, _response, next) => next(failure('second'))]
+    ]
+    for (const [rule, failing] of rows) {
+      onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: failing }, use: () => {} }, async (t, call) => {
+        t.match((await call('GET /api/throws')).json, { statusCode: 500, message: 'second' }, `${rule}, as option`)
+      })
+      onEveryHost(
+        t,
+        { routes: sourceRoutes(), options: { errorHandler }, use: (app) => void app.use(failing) },
+        async (t, call) => {
+          t.match((await call('GET /api/throws')).json, { error: { message: 'second' } }, `${rule}, in use()`)
+        }
+      )
+    }
+  })
+  t.test('error middleware that never answers: 503', async (t) => {
+    const silent: ErrorMiddleware = (_error, _request, _response, _next) => {}
+    const options = { handlerTimeout: 20 }
+    onEveryHost(
+      t,
+      { routes: sourceRoutes(), options: { ...options, errorHandler }, use: (app) => void app.use(silent) },
+      async (t, call) => {
+        t.match((await call('GET /api/throws')).json, { error: { code: 'SERVICE_UNAVAILABLE' } }, 'in use()')
+        t.match((await call('GET /api/never')).json, { error: { code: 'SERVICE_UNAVAILABLE' } }, 'after a timeout')
+      }
+    )
+    onEveryHost(
+      t,
+      { routes: sourceRoutes(), options: { ...options, errorHandler: silent }, use: () => {} },
+      async (t, call) => {
+        t.equal((await call('GET /api/throws')).status, 503, 'as option')
+      }
+    )
+  })
+  t.test('finds the request and response of Express', async (t) => {
+    const showing: ErrorMiddleware = (_error, request, response, _next) =>
+      void response
+        .status(400)
+        .json({ type: request.get('x-a'), cookies: request.cookies.all(), locals: response.locals })
+    const use = (app: App): void => {
+      app.use((_request: any, response: any, next: any) => {
+        response.locals.a = 1
+        next()
+      })
+    }
+    onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: showing }, use }, async (t, call) => {
+      const expected = { type: 'b', cookies: { c: '1' }, locals: { a: 1 } }
+      for (const line of ['GET /api/throws', 'GET /api/none', 'GET /%zz']) {
+        t.strictSame((await call(line, { headers: { 'x-a': 'b', cookie: 'c=1' } })).json, expected, line)
+      }
+    })
+  })
+  t.test('keeps headers that were set, and statuses of its own', async (t) => {
+    const use = (app: App): void => {
+      app.use((_request: any, response: any, next: any) => {
+        response.set('X-Set', '1').cookie('a', '1').vary('Origin')
+        next()
+      })
+    }
+    for (const errorHandlerOption of [errorHandler, taking]) {
+      onEveryHost(
+        t,
+        { routes: sourceRoutes(), options: { errorHandler: errorHandlerOption }, use },
+        async (t, call) => {
+          for (const line of ['GET /api/throws', 'GET /api/none', 'GET /%zz', 'DELETE /api/echo']) {
+            const { headers } = await call(line)
+            t.match(
+              { set: headers['x-set'], cookie: [headers['set-cookie']].flat(), vary: headers.vary },
+              { set: '1', cookie: ['a=1; Path=/'], vary: 'Origin' },
+              line
+            )
+          }
+        }
+      )
+    }
+  })
+})
+
+t.test("an error handler of Fastify's kind", async (t) => {
+  const rows: readonly (readonly [
+    rule: string,
+    handler: (error: any, request: any, reply: any) => unknown,
+    wanted: object
+  ])[] = [
+    [
+      'sends',
+      (error, _request, reply) => void reply.code(418).send({ sent: error.message }),
+      { status: 418, json: { sent: 'thrown' } }
+    ],
+    [
+      'returns',
+      (error, _request, reply) => {
+        reply.code(418)
+        return { sent: error.message }
+      },
+      { status: 418, json: { sent: 'thrown' } }
+    ],
+    [
+      'returns a promise',
+      async (error, _request, reply) => {
+        reply.code(418)
+        return { sent: error.message }
+      },
+      { status: 418, json: { sent: 'thrown' } }
+    ],
+    [
+      'writes the response itself',
+      (error, _request, reply) => void reply.raw.writeHead(418).end(JSON.stringify({ sent: error.message })),
+      { status: 418, json: { sent: 'thrown' } }
+    ],
+    [
+      "throws: Fastify's answer",
+      () => {
+        throw failure('second')
+      },
+      { status: 500, json: { message: 'second' } }
+    ],
+    [
+      "rejects: Fastify's answer",
+      async () => {
+        throw failure('second')
+      },
+      { status: 500, json: { message: 'second' } }
+    ]
+  ]
+  for (const [rule, handler, wanted] of rows) {
+    t.test(rule, async (t) => {
+      onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: handler as never } }, async (t, call) => {
+        const { status, json } = await call('GET /api/throws')
+        t.match({ status, json }, wanted)
+      })
+      if (/throws|rejects/.test(rule)) return
+      const app = await appOf(t, { routes: sourceRoutes(), options: { errorHandler: handler as never } })
+      t.equal((await callByInject(app)('GET /%zz')).status, 418, 'for a malformed url, too')
+    })
+  }
+  t.test('set on the app by setErrorHandler', async (t) => {
+    const handlers = {
+      "of Fastify's kind": (error: Error, _request: any, reply: any) => reply.code(418).send({ sent: error.message }),
+      'Express error middleware': (error: Error, _request: any, response: any, _next: any) =>
+        response.status(418).json({ sent: error.message })
+    }
+    for (const [rule, handler] of Object.entries(handlers)) {
+      const app = await appOf(t, { routes: sourceRoutes(), options: { errorHandler } })
+      app.setErrorHandler(handler as never)
+      for (const line of ['GET /api/throws', 'GET /api/none', 'GET /%zz'])
+        t.equal((await callByInject(app)(line)).status, 418, `${rule}: ${line}`)
+    }
+  })
+})
+
+t.test('what the HTTP parser refuses', async (t) => {
+  const slow: any[] = []
+  const routes: Routes = {
+    begun: { GET: (_: any, response: any) => void slow.push(response.type('txt').write('begun') && response) },
+    waits: { GET: (_: any, response: any) => void slow.push(response) }
+  }
+  const refused: readonly (readonly [rule: string, bytes: string, status: number, code: string])[] = [
+    ['garbage', 'garbage\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a method nobody knows', head('NONSENSE /api/a'), 400, 'VALIDATION_ERROR'],
+    ['a header line without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\nb\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['headers that are too large', head('GET /', { x: 'x'.repeat(17_000) }), 431, 'HTTP_431'],
+    ['a url of more than all headers may have', head(`GET /${'x'.repeat(17_000)}`), 431, 'HTTP_431'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
+      400,
+      'VALIDATION_ERROR'
+    ]
+  ]
+  for (const [name, options, shape] of [
+    [
+      'with an error handler',
+      { errorHandler },
+      (code: string) => ({ error: { code, message: /./ }, meta: { timestamp: /Z$/ } })
+    ],
+    ['without one', {}, (_: string, statusCode: number) => ({ statusCode, error: /./, message: /./ })]
+  ] as const) {
+    t.test(name, async (t) => {
+      const address = await addressOf(await appOf(t, { routes, options }))
+      for (const [rule, bytes, status, code] of refused) {
+        const received = await new Wire(t, address).write(bytes).then((wire) => wire.closed())
+        t.match(received, new RegExp(`^HTTP/1.1 ${status} .*connection: close`, 'is'), rule)
+        t.match(JSON.parse(received.slice(received.indexOf('\r\n\r\n'))), shape(code, status), rule)
+        t.notMatch(received, /stack|node:internal/, `${rule}: nothing of the inside`)
+      }
+    })
+  }
+  t.test('is not written into an answer that has begun', async (t) => {
+    const address = await addressOf(await appOf(t, { routes, options: { errorHandler } }))
+    const wire = await new Wire(t, address).write(head('GET /api/begun'))
+    await wire.until(/begun/)
+    await wire.write('garbage\r\n\r\n')
+    t.notMatch((await wire.closed()).slice(12), /HTTP\/1\.1/, 'it is cut off')
+    t.equal((await callOver(address)('GET /api/none')).status, 404, 'the server goes on')
+  })
+})
+
+t.test('the process goes on whatever an error handler does', async (t) => {
+  const late: any[] = []
+  const handler = (_error: unknown, _request: unknown, reply: any): void => {
+    late.push(reply)
+    reply.code(500).send('first')
+    reply.send('second')
+    reply.raw.json({ third: true })
+    reply.raw.write('fourth')
+  }
+  onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: handler as never } }, async (t, call) => {
+    t.match(await call('GET /api/throws'), { status: 500, text: 'first' })
+    late.pop().raw.setHeader('x-late', '1')
+    await turn()
+  })
+})
