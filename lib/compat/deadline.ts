@@ -61,12 +61,17 @@ export class Deadline {
   #turn(): void {
     this.#tick++
     // in the order of their start: behind the first that may wait on, all may
-    while (this.#first !== null && this.#tick - this.#first[kTick] > STEPS) {
+    while (this.#first !== null && this.#isOver(this.#first)) {
       const response = this.#first
       this.release(response)
       if (!response.destroyed) this.#expire(response)
     }
     this.#isRunning = false
     if (this.#first !== null) this.#run()
+  }
+
+  /** Too late, or nobody is there any more to get an answer: such a wait must not keep the process alive. */
+  #isOver(response: LinkedResponse): boolean {
+    return response.destroyed || this.#tick - response[kTick] > STEPS
   }
 }
