@@ -7,16 +7,16 @@ const FEW = 64
  * The open connections of a server. They are held weakly and looked through now and then: a `close` listener on each would
  * cost 270 bytes for every idle client, this costs half of it.
  */
-export class OpenSockets<Kind extends Socket = Socket> {
-  #refs: WeakRef<Kind>[] = []
+export class OpenSockets {
+  #refs: WeakRef<Socket>[] = []
   #full = FEW
 
-  add(socket: Kind): void {
+  add(socket: Socket): void {
     if (this.#refs.length >= this.#full) this.#dropClosed()
     this.#refs.push(new WeakRef(socket))
   }
 
-  list(): Kind[] {
+  list(): Socket[] {
     return this.#refs.map((ref) => ref.deref()).filter(isOpen)
   }
 
@@ -27,6 +27,6 @@ export class OpenSockets<Kind extends Socket = Socket> {
   }
 }
 
-function isOpen<Kind extends Socket>(socket: Kind | undefined): socket is Kind {
+function isOpen(socket: Socket | undefined): socket is Socket {
   return socket !== undefined && !socket.destroyed
 }

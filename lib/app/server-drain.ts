@@ -1,8 +1,9 @@
-import { Server as HttpServer, type ServerResponse } from 'node:http'
+import { Server as HttpServer } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Server as TlsServer, TLSSocket } from 'node:tls'
+import { isAnswering } from '../compat/private-names.js'
 import { OpenSockets } from './open-sockets.js'
 
 /** Milliseconds between two looks at the connections. */
@@ -14,18 +15,13 @@ const QUIET_LOOKS = 10
 /** Connections that node lets the kernel keep for a server until they are accepted. */
 const BACKLOG = 511
 
-/** Node keeps the response under way here; its own `closeIdleConnections` looks at the same place. */
-interface HttpSocket extends Socket {
-  _httpMessage?: ServerResponse | null
-}
-
 /**
  * Empties one server without losing a request. Node's and Fastify's ways close whatever is idle at that moment, although
  * the next request may have reached the kernel by then, and they cut off answers that are not flushed yet.
  */
 export class ServerDrain {
   readonly #server: Server
-  readonly #sockets = new OpenSockets<HttpSocket>()
+  readonly #sockets = new OpenSockets()
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #looks = new WeakMap<Socket, number>()
   #accepted = 0
@@ -115,8 +111,8 @@ export class ServerDrain {
 }
 
 /** Nothing is being answered and nothing waits to be sent: kept alive, or handed over to somebody else (WebSocket). */
-function hasNoExchange(socket: HttpSocket): boolean {
-  return !socket._httpMessage && socket.writableLength === 0
+function hasNoExchange(socket: Socket): boolean {
+  return !isAnswering(socket) && socket.writableLength === 0
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

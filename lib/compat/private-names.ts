@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /*
  * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
- * up by description, once; test/private-names.test.ts asserts that the versions in use still have them.
+ * up by description, once; test/joint.test.ts asserts that the versions in use still have them.
  */
 
 let routeContext: symbol | null | undefined
@@ -37,6 +37,14 @@ export function serverClassNames(server: Server): { request: symbol; response: s
 export function furtherServers(app: FastifyInstance): readonly Server[] {
   const bindings = findSymbol(app, 'fastify.serverBindings')
   return bindings === null ? [] : (Reflect.get(app, bindings) as Server[])
+}
+
+/**
+ * Whether an answer is under way on a connection of a node server; its own `closeIdleConnections` looks at the same place.
+ * Without the name: never, so that a closing app would cut off answers after a second.
+ */
+export function isAnswering(socket: Socket): boolean {
+  return Boolean(Reflect.get(socket, '_httpMessage'))
 }
 
 /** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */
