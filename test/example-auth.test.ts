@@ -248,7 +248,7 @@ t.test('of 100 who register one e-mail at once, one succeeds', async (t) => {
 })
 
 t.test('LOGIN_RATE_LIMIT=on stops a client after five attempts', async (t) => {
-  const { call } = await startSetting(t, SETTINGS[0]!, { LOGIN_RATE_LIMIT: 'on' })
+  const { call } = await startExample(t, { DATABASE_URL: await createDatabase(t), LOGIN_RATE_LIMIT: 'on' })
   await register(call, 'limited@example.test')
   for (let attempt = 1; attempt <= 5; attempt++) {
     t.equal((await logIn(call, 'limited@example.test', 'Wrong-Horse-1')).status, 401, `attempt ${attempt}`)
