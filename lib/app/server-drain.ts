@@ -3,7 +3,7 @@ import type { ServerHttp2Session } from 'node:http2'
 import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Server as TlsServer, TLSSocket } from 'node:tls'
-import { isAnswering } from '../compat/private-names.js'
+import { hasExchange } from '../compat/private-names.js'
 import { OpenSockets } from './open-sockets.js'
 
 /** Milliseconds between two looks at the connections. */
@@ -91,8 +91,8 @@ export class ServerDrain {
     const peersWithTls = new Set(sockets.filter((socket) => socket instanceof TLSSocket).map(peerOf))
     for (const socket of sockets) {
       const isBeneathTls = !(socket instanceof TLSSocket) && peersWithTls.has(peerOf(socket))
-      const isQuiet = !isBeneathTls && !this.#speaksHttp2(socket) && hasNoExchange(socket)
-      const looks = isQuiet ? (this.#looks.get(socket) ?? 0) + 1 : 0
+      const isWatched = !isBeneathTls && !this.#speaksHttp2(socket)
+      const looks = isWatched && isQuiet(socket) ? (this.#looks.get(socket) ?? 0) + 1 : 0
       this.#looks.set(socket, looks)
       if (looks >= QUIET_LOOKS) socket.destroy()
     }
@@ -110,9 +110,9 @@ export class ServerDrain {
   }
 }
 
-/** Nothing is being answered and nothing waits to be sent: kept alive, or handed over to somebody else (WebSocket). */
-function hasNoExchange(socket: Socket): boolean {
-  return !isAnswering(socket) && socket.writableLength === 0
+/** Kept alive, or handed over to somebody else (WebSocket): nothing is being answered, nothing waits to be sent. */
+function isQuiet(socket: Socket): boolean {
+  return !hasExchange(socket) && socket.writableLength === 0
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

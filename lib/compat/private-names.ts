@@ -39,24 +39,28 @@ export function furtherServers(app: FastifyInstance): readonly Server[] {
   return bindings === null ? [] : (Reflect.get(app, bindings) as Server[])
 }
 
-/**
- * Whether an answer is under way on a connection of a node server; its own `closeIdleConnections` looks at the same place.
- * Without the name: never, so that a closing app would cut off answers after a second.
- */
-export function isAnswering(socket: Socket): boolean {
-  return Boolean(Reflect.get(socket, '_httpMessage'))
-}
-
 /** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */
 export const ON_RESPONSE_LISTENER = 'onResFinished'
 
 /**
  * Whether the head of an answer has gone out on a connection whose next request is refused: what follows would be taken
- * for its body. Node keeps the current response of a socket there. Without the name: false.
+ * for its body. Without the name: false.
  */
 export function isAnswering(socket: Socket): boolean {
-  const current = Reflect.get(socket, '_httpMessage') as { headersSent?: boolean } | null | undefined
-  return current?.headersSent === true
+  return responseOn(socket)?.headersSent === true
+}
+
+/**
+ * Whether a request on a connection still waits for its answer, or for the end of it.
+ * Without the name: false, and an app that closes would cut off answers after a second.
+ */
+export function hasExchange(socket: Socket): boolean {
+  return Boolean(responseOn(socket))
+}
+
+/** Node keeps the current response of a socket there; its own `closeIdleConnections` looks at the same place. */
+function responseOn(socket: Socket): { headersSent?: boolean } | null | undefined {
+  return Reflect.get(socket, '_httpMessage') as { headersSent?: boolean } | null | undefined
 }
 
 function findSymbol(from: object, description: string): symbol | null {
