@@ -20,11 +20,12 @@ const TRANSPORT_HEADERS = new Set([
 
 /**
  * Turns what a handler returned into the answer: the only place that does. undefined leaves the answer to the response
- * object; a value returned after an answer is dropped.
+ * object, and so does the response itself (`(request, response) => stream.pipe(response)`); a value returned after an
+ * answer is dropped.
  */
 export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown): void {
   const response = reply.raw as LinkedResponse
-  if (result === undefined || isAnswered(response)) return
+  if (result === undefined || result === response || isAnswered(response)) return
   try {
     if (typeof result !== 'object' || result === null) deliverBody(response, reply, result)
     else if (isStatusObject(result)) deliverStatus(response, reply, result)

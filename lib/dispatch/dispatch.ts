@@ -93,8 +93,8 @@ function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply):
       (value) => deliver(runtime, reply, value),
       (error: unknown) => runtime.fail(reply, error ?? new Error('Rejected without a reason'))
     )
-  } else if (result !== undefined) {
-    return deliver(runtime, reply, result)
+  } else {
+    deliver(runtime, reply, result)
   }
   if (!isAnswered(response)) endpoint.deadline?.watch(response)
 }
