@@ -15,6 +15,7 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
+import { connect as connectHttp2 } from 'node:http2'
 import { createRequire } from 'node:module'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -33,6 +34,8 @@ import {
   type UploadLimits,
   type UploadOptions
 } from 'twinroute'
+import twinrouteExpress from 'twinroute/express'
+import { listen } from './support/express-server.js'
 import {
   addressOf,
   appOf,
@@ -634,7 +637,7 @@ t.test('many forms at once arrive each as it was sent', async (t) => {
   await until(() => listing(directory).length === 0)
 })
 
-t.test('formData() works in use(), and beside @fastify/multipart', async (t) => {
+t.test('formData() works in use(), in twinroute/express, on HTTP/2 and beside @fastify/multipart', async (t) => {
   const entries = [['f', { name: 'a.txt', size: 4, type: 'text/plain' }]]
   const sentForm = { headers: HEADERS, body: file() + END }
 
@@ -647,6 +650,25 @@ t.test('formData() works in use(), and beside @fastify/multipart', async (t) => 
       })
   })
   t.strictSame((await callOver(await addressOf(inUse))('POST /api/form', sentForm)).json, { entries }, 'read in use()')
+
+  const expressApp = twinrouteExpress()
+  expressApp.post('/form', async (request, response) => {
+    response.json(await describe(request as Request))
+  })
+  const expressCall = callOver(await listen(t, expressApp as never))
+  t.strictSame((await expressCall('POST /form', sentForm)).json, { entries }, 'in an app of twinroute/express')
+
+  const http2 = await appOf(t, {
+    routes: { form: { POST: describe } },
+    options: { fastifyOptions: { http2: true } as never }
+  })
+  const client = connectHttp2(await addressOf(http2))
+  const stream = client.request({ ':method': 'POST', ':path': '/api/form', 'content-type': TYPE })
+  stream.end(file() + END)
+  let answer = ''
+  for await (const chunk of stream) answer += String(chunk)
+  client.close()
+  t.strictSame(JSON.parse(answer), { entries }, 'on HTTP/2')
 
   const host = fastify()
   t.teardown(() => host.close())

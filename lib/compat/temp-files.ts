@@ -49,7 +49,7 @@ export class TempFiles {
   async #remove(): Promise<void> {
     if (this.#directory === undefined) return
     const directory = await this.#directory.catch(() => undefined) // it could not be made: there is nothing to remove
-    if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
