@@ -128,3 +128,19 @@ export function asInStack(middleware: Middleware): Middleware {
     }
   }
 }
+
+export function isExpressApp(middleware: unknown): middleware is ExpressApp {
+  return typeof middleware === 'function' && 'handle' in middleware && 'set' in middleware
+}
+
+/**
+ * An Express application in a chain is mounted by Express's own `app.use`: the request and response it sees inherit from
+ * ours, and are ours again behind it.
+ */
+export function mountInChain(parent: ExpressApp, app: ExpressApp): Middleware {
+  const mounted: Middleware[] = []
+  const router = { use: (_path: string, middleware: Middleware) => mounted.push(middleware) }
+  const place = Object.create(parent, { router: { value: router } }) as ExpressApp
+  Reflect.apply(parent.use, place, [app])
+  return mounted[0] as Middleware
+}

@@ -18,10 +18,17 @@ export function mergeIntoReply(response: LinkedResponse, reply: FastifyReply): v
     reply.header('set-cookie', [...new Set([...cookies, ...own])])
   }
   if (response.hasHeader('vary')) {
-    addVary(response, reply.getHeader('vary'))
+    const own = reply.getHeader('vary')
+    if (own !== undefined) {
+      const added = response.getHeader('vary')
+      response.setHeader('vary', String(own))
+      addVary(response, added)
+    }
     reply.header('vary', String(response.getHeader('vary')))
     response.removeHeader('vary')
   }
+  // a middleware has an id of its own, which the app's must not replace
+  if (response.hasHeader('x-request-id')) reply.header('x-request-id', response.getHeader('x-request-id'))
 }
 
 /** The opposite way, for an answer written to the response itself (`write`, `pipe`, `sendFile`). */

@@ -2,28 +2,37 @@ import type { Middleware } from '../contract/middleware.js'
 import { isProduction } from '../contract/mode.js'
 import type { BoundChain } from '../middleware/chain.js'
 import { composeChain, type ChainRunner, type LateNext } from '../middleware/run-chain.js'
-import { asInStack } from '../compat/express-stack.js'
+import { asInStack, isExpressApp, mountInChain } from '../compat/express-stack.js'
 import { isAnswered, kReply, type LinkedResponse } from '../compat/slots.js'
 import type { Runtime } from './runtime.js'
 
 /** The runner of a route's chain, prefix middleware first; null when there is none. */
 export function createChain(runtime: Runtime, bound: BoundChain, own: readonly Middleware[]): ChainRunner | null {
-  const steps = bound.steps.map((step) => ({ ...step, middleware: step.middleware.map(prepare) }))
-  return composeChain({ ...bound, steps }, own.map(prepare), {
+  const prepareAll = (list: readonly Middleware[]): Middleware[] =>
+    list.map((middleware) => prepare(runtime, middleware))
+  const steps = bound.steps.map((step) => ({ ...step, middleware: prepareAll(step.middleware) }))
+  return composeChain({ ...bound, steps }, prepareAll(own), {
     isAnswered: (response) => isAnswered(response as LinkedResponse),
     onLateNext: (late, request) => reportLateNext(runtime, late, request.res as LinkedResponse)
   })
 }
 
 /** cookie-parser is known by the name of its function: it needs `request.cookies` as it is in `use()`. */
-function prepare(middleware: Middleware): Middleware {
+function prepare({ compat }: Runtime, middleware: Middleware): Middleware {
+  if (isExpressApp(middleware)) return mountInChain(compat.expressApp, middleware)
   return middleware.name === 'cookieParser' ? asInStack(middleware) : middleware
 }
 
-/** A lost error is always worth a line; a second `next()` is harmless and interests only the author. */
-function reportLateNext({ mode }: Runtime, { middleware, prefix, error }: LateNext, response: LinkedResponse): void {
-  const log = response[kReply]?.log
-  if (error) log?.error({ err: error, middleware, prefix }, 'A middleware failed after it had called next()')
-  else if (!isProduction(mode))
-    log?.warn({ middleware, prefix }, 'A middleware called next() twice; the second is ignored')
+/**
+ * A second `next()` is harmless and interests only the author. An error is always worth a line; while nobody has answered
+ * it becomes the answer, as in Express (a timeout fires, a promise rejects).
+ */
+function reportLateNext(runtime: Runtime, { middleware, prefix, error }: LateNext, response: LinkedResponse): void {
+  const reply = response[kReply]
+  if (reply === null) return
+  if (error) {
+    reply.log.error({ err: error, middleware, prefix }, 'A middleware failed after it had called next()')
+    if (!isAnswered(response)) runtime.fail(reply, error)
+  } else if (!isProduction(runtime.mode))
+    reply.log.warn({ middleware, prefix }, 'A middleware called next() twice; the second is ignored')
 }

@@ -54,6 +54,7 @@ export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: 
   const response = reply.raw as LinkedResponse
   let passed = false
   runtime.stack.run(request, response, (error, { rewritten }) => {
+    if (passed && !error) return // a middleware has called next() twice
     passed = true
     response[kDeadline]?.release(response)
     if (error) return runtime.failPastStack(reply, error) // as in Express, a falsy one is none

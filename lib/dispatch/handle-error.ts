@@ -82,7 +82,14 @@ export function prepareError(reply: FastifyReply, error: Error): void {
   const response = reply.raw as LinkedResponse
   mergeIntoReply(response, reply)
   fitHeaders(reply, error)
+  keepStatus(response, error)
   markAnswered(response, FAILING)
+}
+
+/** As in Express: a status of 400 or more, set on the response before, is that of an error without one of its own. */
+function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
+  const own = readProperty(error, 'statusCode') ?? readProperty(error, 'status')
+  if (statusCode >= 400 && own === undefined && Object.isExtensible(error)) Object.assign(error, { statusCode })
 }
 
 /** The headers of an error answer: those set so far, without what described a body, and those of the error. */
