@@ -14,7 +14,7 @@ import { installErrorHandler } from './error-handling.js'
 import { fastifyOptions } from './fastify-options.js'
 import { guardOtherRoutes } from './guard-routes.js'
 import { answerUnmatchedOf } from './not-found.js'
-import { printReport } from './print-report.js'
+import { reportWhenReady } from './report.js'
 import { leaveProcessEvents } from './process-events.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
@@ -69,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder })
   await answerUnmatchedOf(app, { runtime, binder: routes.binder, prefix: '', handlerTimeout: defaults.handlerTimeout })
   await serveRoutes(app, runtime, { routes, defaults })
-  printReport(app, runtime, routes)
+  reportWhenReady(app, mode)
   return addMethods(app, runtime, options)
 }
 

@@ -13,7 +13,7 @@ export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options
   app.addHook('onRoute', (route: RouteOptions) => {
     if (isFileRoute(route) || isUnguarded(route)) return
     const segments = parseFastifyPath(route.url)
-    keepOther(app, { pattern: route.url, segments })
+    keepOther(app, { pattern: route.url, segments, methods: [route.method].flat() })
     const hook = createChainHook(runtime, segments, options)
     if (hook === null) return
     const own = route.onRequest as onRequestHookHandler | onRequestHookHandler[] | undefined

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Tinypool } from 'tinypool'
 import { ApiError } from '../errors/api-error.js'
 
-/** Seconds until a refused client may try again; a full queue of 256 takes about as long on two cores. */
+/** Seconds until a refused client may try again: about a hundred hashes of the queue are done by then on one thread. */
 const RETRY_AFTER = '10'
 
 export interface HashPoolOptions {

@@ -3,12 +3,11 @@ import { kAfter, kBefore, kDeadline, kTick, type LinkedResponse } from './slots.
 const STEPS = 8
 
 /**
- * The handler timeout. One timer serves all requests that wait for their answer with the same limit: a timer (and an
- * AbortController) per request would cost more than the rest of the framework. A wait ends between one and 1 + 1/8
- * times the limit. The process stays alive while a request waits, an injected one too, and no longer.
+ * The handler timeout. One timer serves all requests that wait for their answer with the same limit. A wait ends between
+ * one and 1 + 1/8 times the limit. The process stays alive while a request waits, an injected one too, and no longer.
  *
  * The waiting responses form a list through slots of their own. A Set is no substitute: its table is old memory, which
- * keeps every response it ever held alive over young garbage collections (measured: five times the CPU per request).
+ * keeps every response it ever held alive over young garbage collections (docs/decisions/007-handler-timeout.md).
  */
 export class Deadline {
   readonly #expire: (response: LinkedResponse) => void

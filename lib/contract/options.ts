@@ -1,3 +1,5 @@
+import type { ServerOptions as HttpServerOptions } from 'node:http'
+import type { ServerOptions as HttpsServerOptions } from 'node:https'
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import type { Mode } from './mode.js'
 import type { ErrorMiddleware, MiddlewareMap } from './middleware.js'
@@ -52,6 +54,13 @@ export interface ShutdownOptions {
   graceTime?: number
 }
 
+/** Which of node's servers Fastify makes (https://fastify.dev/docs/latest/Reference/Server/). */
+export interface ServerKind {
+  http?: HttpServerOptions
+  https?: HttpsServerOptions | true | null
+  http2?: boolean
+}
+
 export interface AppOptions extends RoutesOptions {
   /** Port for `start()`. 0 takes a free one. Default 5000. */
   port?: number
@@ -64,5 +73,5 @@ export interface AppOptions extends RoutesOptions {
   expressOptions?: { enableCors?: CorsOptions }
   shutdown?: ShutdownOptions
   /** Passed through to Fastify. */
-  fastifyOptions?: Omit<FastifyServerOptions, 'trustProxy' | 'bodyLimit'>
+  fastifyOptions?: Omit<FastifyServerOptions, 'trustProxy' | 'bodyLimit'> & ServerKind
 }

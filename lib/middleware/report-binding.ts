@@ -10,6 +10,8 @@ export interface BoundRoute {
   segments: readonly Segment[]
   file?: string
   module?: RouteModule
+  /** Of a route that comes from no file. */
+  methods?: readonly string[]
 }
 
 /** A place where requests pass without middleware although others are guarded. */

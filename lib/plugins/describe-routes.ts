@@ -18,7 +18,7 @@ export interface ReportedStep {
 }
 
 export interface ReportedRoute {
-  /** Those a request can use, HEAD of a GET included; empty for a route that comes from no file. */
+  /** Those a request can use, HEAD of a GET included. */
   methods: readonly string[]
   /** `/api/users/[userId]` */
   pattern: string
@@ -83,10 +83,10 @@ export function reportRoutes(manifest: RouteManifest, binder: Binder, others: re
   )
 }
 
-function describeRoute({ pattern, segments, file, module }: BoundRoute, binder: Binder): ReportedRoute {
+function describeRoute({ pattern, segments, file, module, methods = [] }: BoundRoute, binder: Binder): ReportedRoute {
   const chain = binder.chainFor(segments)
   return {
-    methods: module === undefined ? [] : servedMethods(module),
+    methods: module === undefined ? methods : servedMethods(module),
     pattern,
     file,
     middleware: chain.steps.map(({ prefix, middleware, when }) => ({

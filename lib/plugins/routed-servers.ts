@@ -17,8 +17,8 @@ export interface RegisteredRoutes {
 interface RoutedServer {
   runtime: Runtime
   routes: RegisteredRoutes[]
-  /** Routes from no file that the middleware map guards. */
-  others: BoundRoute[]
+  /** Routes from no file that the middleware map guards, by pattern. */
+  others: Map<string, BoundRoute>
   notFoundPrefixes: Set<string>
 }
 
@@ -46,7 +46,7 @@ export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: Ru
 }
 
 export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime {
-  servers.set(fastify.server, { runtime, routes: [], others: [], notFoundPrefixes: new Set() })
+  servers.set(fastify.server, { runtime, routes: [], others: new Map(), notFoundPrefixes: new Set() })
   return runtime
 }
 
@@ -83,10 +83,13 @@ export function claimNotFound(fastify: FastifyInstance, prefix: string): boolean
   return true
 }
 
+/** Fastify registers a path once per method; in the report it is one route. */
 export function keepOther(fastify: FastifyInstance, route: BoundRoute): void {
-  servers.get(fastify.server)?.others.push(route)
+  const others = servers.get(fastify.server)?.others
+  const methods = new Set([...(others?.get(route.pattern)?.methods ?? []), ...(route.methods ?? [])])
+  others?.set(route.pattern, { ...route, methods: [...methods] })
 }
 
 export function othersOf(fastify: FastifyInstance): readonly BoundRoute[] {
-  return servers.get(fastify.server)?.others ?? []
+  return [...(servers.get(fastify.server)?.others.values() ?? [])]
 }
