@@ -100,7 +100,7 @@ async function registration(t: Test, { call }: Example) {
   }
 }
 
-async function login(t: Test, { mode }: Setting, { call }: Example) {
+async function login(t: Test, { mode }: Setting, { call, services }: Example) {
   const user = await register(call, 'login@example.test')
   const answer = await logIn(call, ' Login@Example.test')
   t.equal(answer.status, 200)
@@ -127,10 +127,14 @@ async function login(t: Test, { mode }: Setting, { call }: Example) {
   refused(t, wrong, [401, 'INVALID_CREDENTIALS'])
   const unknown = await logIn(call, 'nobody@example.test')
   t.strictSame([unknown.status, unknown.body], [wrong.status, wrong.body], 'an unknown e-mail is no different')
+  const { completed } = services.passwords
+  await logIn(call, 'nobody@example.test')
+  t.equal(services.passwords.completed, completed + 1, 'nor quicker: a hash is computed for it as well')
   for (const password of ['x'.repeat(73), `${PASSWORD}\0`]) {
     refused(t, await logIn(call, 'login@example.test', password), [400, 'VALIDATION_ERROR'])
   }
   refused(t, await logIn(call, 'login@example.test\0'), [400, 'VALIDATION_ERROR'])
+  t.equal(services.passwords.completed, completed + 1, 'what bcrypt cannot read is not hashed')
   for (let attempt = 0; attempt < 7; attempt++) await logIn(call, 'nobody@example.test', 'x')
   t.equal((await logIn(call, 'login@example.test')).status, 200, 'attempts are not limited unless asked for')
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { createTokenService } from 'twinroute/auth'
 import { readConfig } from '../routes-example/dist/config.js'
 import {
   type Answer,
@@ -100,8 +101,11 @@ function run(program: string, args: string[], { env, input }: { env: Record<stri
 t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
   await t.test('is down when the application starts', async (t) => {
     const cluster = await createCluster(t)
-    const server = await startServer(t, { DATABASE_URL: cluster.url.replace('postgres@', 'postgres:pass-word@') })
-    const call = (method: string, path: string, body?: object) => ask(server.address, { method, path, body })
+    const DATABASE_URL = cluster.url.replace('postgres@', 'postgres:pass-word@')
+    const server = await startServer(t, { NODE_ENV: 'production', DATABASE_URL })
+    const tokens = createTokenService({ accessSecret: JWT_SECRET, refreshSecret: REFRESH_TOKEN_SECRET })
+    const token = tokens.generateAccessToken({ userId: 'u1', role: 'user' })
+    const call = (method: string, path: string, body?: object) => ask(server.address, { method, path, body, token })
     const health = await call('GET', '/api/health')
     t.match(health, { status: 503, body: { status: 'unhealthy' } })
     t.ok(health.headers.has('retry-after'))
@@ -110,12 +114,16 @@ t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
     t.match(await call('POST', '/api/auth/login', account), { status: 500, body: { error: 'LOGIN_FAILED' } })
     t.match(await call('POST', '/api/auth/register', account), { status: 500, body: { error: 'REGISTRATION_FAILED' } })
     t.equal((await call('POST', '/api/auth/reset-password/request', account)).status, 200)
+    unavailable(t, await call('POST', '/api/posts', { title: 'x' }), 'a guard that reads the user')
     t.equal((await call('GET', '/api/public/info')).status, 200, 'what needs no database works')
+    t.equal((await call('GET', '/api/profile')).status, 200, 'nor does a guard that reads the token alone')
 
     const told = server.lines().filter(({ msg }) => msg.startsWith('database not reachable'))
     t.equal(told.length, 1, 'one line says so, however often it is tried')
     t.match(told[0].msg, `127.0.0.1:${cluster.port}`)
     t.notOk(JSON.stringify(server.lines()).includes('pass-word'), 'without the password')
+    const open = server.lines().filter(({ level, msg }) => level === 40 && msg.startsWith('/api/users is open'))
+    t.equal(open.length, 1, 'production warns of the routes that are open to everybody')
 
     await cluster.start()
     await until(async () => (await call('GET', '/api/health')).status === 200)
@@ -207,10 +215,18 @@ function startWriting({ call }: Example, path: string) {
   return writing
 }
 
-async function ask(address: string, { method, path, body }: { method: string; path: string; body?: unknown }) {
+interface Question {
+  method: string
+  path: string
+  body?: unknown
+  token: string
+}
+
+async function ask(address: string, { method, path, body, token }: Question) {
   const response = await fetch(`${address}${path}`, {
     method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) })
   })
   return { status: response.status, headers: response.headers, text: '', body: await response.json() } as Answer
 }
