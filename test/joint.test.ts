@@ -9,6 +9,7 @@ import t from 'tap'
 import { createApp } from 'twinroute'
 import {
   furtherServers,
+  hasExchange,
   hasOnSend,
   isAnswering,
   ON_RESPONSE_LISTENER,
@@ -98,13 +99,14 @@ t.test('the private names that are leaned on are there', async (t) => {
     const server = createServer((request, response) => {
       seen.push(isAnswering(request.socket))
       response.write('x')
-      seen.push(isAnswering(request.socket))
+      seen.push(isAnswering(request.socket), hasExchange(request.socket))
       response.end()
+      seen.push(isAnswering(request.socket))
     }).listen(0, '127.0.0.1')
     t.teardown(() => server.close())
     await once(server, 'listening')
     await callOver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)('GET /')
-    t.strictSame(seen, [false, true])
+    t.strictSame(seen, [false, true, true, false])
   })
 })
 

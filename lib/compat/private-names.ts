@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
@@ -43,11 +43,12 @@ export function furtherServers(app: FastifyInstance): readonly Server[] {
 export const ON_RESPONSE_LISTENER = 'onResFinished'
 
 /**
- * Whether the head of an answer has gone out on a connection whose next request is refused: what follows would be taken
+ * Whether an answer has begun and not ended on a connection whose next request is refused: what follows would be taken
  * for its body. Without the name: false.
  */
 export function isAnswering(socket: Socket): boolean {
-  return responseOn(socket)?.headersSent === true
+  const response = responseOn(socket)
+  return response?.headersSent === true && response.writableEnded !== true
 }
 
 /**
@@ -59,8 +60,8 @@ export function hasExchange(socket: Socket): boolean {
 }
 
 /** Node keeps the current response of a socket there; its own `closeIdleConnections` looks at the same place. */
-function responseOn(socket: Socket): { headersSent?: boolean } | null | undefined {
-  return Reflect.get(socket, '_httpMessage') as { headersSent?: boolean } | null | undefined
+function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined {
+  return Reflect.get(socket, '_httpMessage') as Partial<ServerResponse> | null | undefined
 }
 
 function findSymbol(from: object, description: string): symbol | null {
