@@ -4,6 +4,7 @@ import { kMode, resolveMode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
 import type { Usable } from '../compat/express-stack.js'
 import { createAppEntry } from '../dispatch/enter-app.js'
+import { routerOptionsOf } from '../dispatch/router-options.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { loadRoutes, routeDefaults, serveRoutes } from '../plugins/file-routes.js'
 import { keepRuntime } from '../plugins/routed-servers.js'
@@ -62,6 +63,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   prepareUploads(app, options.uploads)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
   if (cors !== undefined) app.addHook('onRequest', cors)
+  runtime.stack.readPathsAs(routerOptionsOf(app))
   app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))
   prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
   installErrorHandler(app, runtime, options)

@@ -1,5 +1,6 @@
 import express, { type Router } from 'express'
 import type { ErrorMiddleware, Middleware } from '../contract/middleware.js'
+import { canonicalUrl, type PathReading } from './canonical-url.js'
 import type { LinkedRequest, LinkedResponse } from './slots.js'
 import { kInStack, kOriginalUrl, kParams } from './slots.js'
 import type { ExpressApp } from './classes.js'
@@ -26,6 +27,7 @@ export class ExpressStack {
   readonly #app: ExpressApp
   readonly #errors: Router = express.Router()
   readonly #pending = new WeakMap<LinkedRequest, unknown>()
+  #reading: PathReading = { ignoreDuplicateSlashes: false, useSemicolonDelimiter: false }
   #used = false
   #usedForErrors = false
   #last: ErrorMiddleware | undefined
@@ -50,6 +52,11 @@ export class ExpressStack {
     this.#last = middleware
   }
 
+  /** How the router behind the stack reads paths, so that both see the same. */
+  readPathsAs(reading: PathReading): void {
+    this.#reading = reading
+  }
+
   /** As Express's `app.use(path?, ...middleware)`. */
   use(...given: unknown[]): void {
     Reflect.apply(this.#app.use, this.#app, given)
@@ -66,10 +73,13 @@ export class ExpressStack {
   /** Runs the stack; `done` gets the error that no error middleware took, and whether url or method were rewritten. */
   run(request: LinkedRequest, response: LinkedResponse, done: (error: unknown, outcome: StackOutcome) => void): void {
     const { url, method } = request
+    const seen = canonicalUrl(url, this.#reading)
     request[kOriginalUrl] ??= url
     request[kInStack] = true
+    if (seen !== url) request.url = seen
     this.#app.router(request, response, (error: unknown) => {
       leaveStack(request)
+      if (request.url === seen) request.url = url
       done(error, { rewritten: request.url !== url || request.method !== method })
     })
   }
