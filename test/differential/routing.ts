@@ -1,8 +1,14 @@
-import { app, handler, INJECTED_URL, router, type Handle } from './scenario.js'
+import { app, handler, INJECTED_URL, router, type Difference, type Handle } from './scenario.js'
 
 /** Answers with where it stands and what it sees. */
 function place(name: string): Handle {
   return (req, res) => res.json({ name, url: req.url, baseUrl: req.baseUrl, path: req.path, params: { ...req.params } })
+}
+
+/** The router of createApp decodes, and so must what guards it. */
+const DECODED: Difference = {
+  on: 'createApp',
+  reason: 'in use(), paths are matched as the router of the route files reads them; Express compares the text'
 }
 
 /** Middleware that leaves its name in a header. */
@@ -131,11 +137,12 @@ export const routingScenarios = [
     'GET /a//'
   ]),
   router('slashes in a row do', (app) => app.get('/a/b', place('ab')), ['GET //a/b', 'GET /a//b']),
-  router('escapes are decoded for matching', (app) => app.use('/admin', mark('guard')).get('/admin', place('admin')), [
-    'GET /%61dmin',
-    'GET /admin',
-    'GET /a%64min/'
-  ]),
+  router(
+    'escapes are decoded for matching',
+    (app) => app.use('/admin', mark('guard')).get('/admin', place('admin')),
+    ['GET /%61dmin', 'GET /admin', 'GET /a%64min/'],
+    DECODED
+  ),
   router(
     'dot segments are not resolved',
     (app) => app.use('/a', place('a')),
