@@ -139,33 +139,29 @@ const ERRORS: Row[] = [
 ]
 
 t.test('the global error handler', async (t) => {
-  for (const mode of ['development', 'production', 'test']) {
+  const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+  for (const mode of ['development', 'production']) {
+    const isProduction = mode === 'production'
     t.test(`in ${mode}`, async (t) => {
       const options: Partial<AppOptions> = { mode, errorHandler, fastifyOptions: { logger: false } }
-      onEveryHost(t, { routes: routesOf(ERRORS), options }, async (t, call, place) => {
-        // a host's error handler knows no mode but that of the process
-        const isProduction = mode === 'production' && place !== 'host'
+      onEveryHost(t, { routes: routesOf(ERRORS), options }, async (t, call) => {
         for (const [index, [rule, , status, development, production = development]] of ERRORS.entries()) {
-          const answer = await call(`GET /api/r${index}`)
-          const { error, meta } = answer.json
-          t.equal(answer.status, status, rule)
-          t.equal(answer.headers['content-type'], JSON_TYPE, rule)
-          t.strictSame(error, JSON.parse(JSON.stringify(isProduction ? production : development)), rule)
+          const { headers, ...answer } = await call(`GET /api/r${index}`)
+          const { error, meta, ...more } = answer.json
+          const wanted = { status, error: isProduction ? production : development, more: {} }
+          t.same({ status: answer.status, error, more }, wanted, rule)
+          const { stack, ...rest } = meta
           t.match(
-            meta,
-            { timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, requestId: answer.headers['x-request-id'] ?? /./ },
-            rule
+            { type: headers['content-type'], stack: typeof stack, meta: Object.keys(rest), ...rest },
+            {
+              type: JSON_TYPE,
+              stack: isProduction ? 'undefined' : 'string',
+              meta: ['timestamp', 'requestId'],
+              timestamp: ISO_TIME,
+              requestId: headers['x-request-id'] ?? /./
+            },
+            `${rule}: what is told beside`
           )
-          t.strictSame(Object.keys(answer.json), ['error', 'meta'], rule)
-          t.strictSame(
-            Object.keys(meta).filter((key) => key !== 'stack'),
-            ['timestamp', 'requestId'],
-            rule
-          )
-          if (isProduction) t.notOk('stack' in meta, `${rule}: no stack`)
-          else t.type(meta.stack, 'string', `${rule}: the stack`)
-          if (isProduction && status >= 500)
-            t.notMatch(answer.text, /secret|undefined|pool/, `${rule}: nothing of the message`)
         }
       })
     })

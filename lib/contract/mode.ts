@@ -10,7 +10,7 @@ export function isProduction(mode: Mode): boolean {
   return mode === 'production'
 }
 
-/** Where createApp keeps its mode on the Fastify instance, for the plugins registered there. */
+/** Where createApp and fileRoutes keep their mode on their Fastify instance, for what runs there. */
 export const kMode: unique symbol = Symbol('twinroute.mode')
 
 /** The mode of a plugin: the given one, else that of the app it is registered on, else as {@link resolveMode}. */

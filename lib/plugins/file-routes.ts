@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { FileRoutesOptions } from '../contract/options.js'
-import { isProduction } from '../contract/mode.js'
+import { isProduction, kMode } from '../contract/mode.js'
 import { buildManifest } from '../discovery/manifest.js'
 import { parsePath, toFastify } from '../discovery/pattern.js'
 import { createBinder } from '../middleware/bind.js'
@@ -28,6 +28,7 @@ const MEBIBYTE = 1024 * 1024
  */
 export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
   checkRoutesOptions(options)
+  if (options.mode !== undefined) Reflect.set(fastify, kMode, options.mode) // the error handler reads it there
   const defaults = routeDefaults(options)
   const runtime = runtimeOf(fastify, { mode: options.mode, handlerTimeout: defaults.handlerTimeout })
   prepareUploads(fastify, options.uploads)
