@@ -25,7 +25,7 @@ export interface Report {
   node: string
   machine: string
   date: string
-  settings: { launches: number; rounds: number; amount: number; connections: number }
+  settings: { launches: number; rounds: number; amount: number; warmup: number; connections: number }
   rows: readonly Row[]
 }
 

@@ -18,6 +18,7 @@ const HELP = `npm run bench -- [options]
   --launches n       processes per candidate and work, default 6
   --rounds n         timed rounds per launch, default 3
   --amount n         requests per round, default 2000
+  --warmup n         requests before the first round, default 10000
   --node path        node that runs the servers, default: this one
   --json file        where the figures go, default benchmarks/results/NODE.json
   --svg file         draws a chart of one work, default none`
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     launches: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '3' },
     amount: { type: 'string', default: '2000' },
+    warmup: { type: 'string', default: '10000' },
     node: { type: 'string', default: process.execPath },
     json: { type: 'string' },
     svg: { type: 'string' },
@@ -45,6 +47,7 @@ const candidates = withYardstick(choose(CANDIDATES, values.candidates))
 const launches = Number(values.launches)
 const rounds = Number(values.rounds)
 const amount = Number(values.amount)
+const warmup = Number(values.warmup)
 
 const samples: Sample[] = []
 for (let launch = 1; launch <= launches; launch++) {
@@ -57,7 +60,7 @@ const report: Report = {
   node: nodeVersion(),
   machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
   date: new Date().toISOString().slice(0, 10),
-  settings: { launches, rounds, amount, connections: CONNECTIONS },
+  settings: { launches, rounds, amount, warmup, connections: CONNECTIONS },
   rows: summarize(samples)
 }
 const file = values.json ?? new URL(`../results/${report.node}.json`, import.meta.url).pathname
@@ -76,7 +79,7 @@ async function launchAll(work: Work, launch: number): Promise<Sample[]> {
       const server = await CandidateProcess.start(name, { node: values.node })
       servers.set(name, server)
       await check(name, server.port, work)
-      await measure(server, work, amount) // warm-up
+      await measure(server, work, warmup)
     }
     for (let round = 1; round <= rounds; round++) {
       for (const [candidate, server] of shuffled([...servers])) {

@@ -5,10 +5,10 @@ import type { Work } from './workload.js'
 export function formatTable(report: Report, works: readonly Work[]): string {
   const columns = works.filter(({ name }) => report.rows.some((row) => row.work === name))
   const names = [...new Set(report.rows.map((row) => row.candidate))]
-  const { launches, rounds, amount, connections } = report.settings
+  const { launches, rounds, amount, warmup, connections } = report.settings
   return [
     `CPU time of the server per request, plain Fastify = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
-    `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order.`,
+    `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order after ${warmup} to warm up.`,
     '',
     line(['', ...columns.map(({ title }) => title)]),
     line(['---', ...columns.map(() => '---')]),
