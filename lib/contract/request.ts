@@ -63,4 +63,4 @@ export interface RequestMembers {
 }
 
 /** The request every middleware and handler receives: Express 5's, with twinroute's members. */
-export interface Request extends Omit<ExpressRequest, keyof RequestMembers>, RequestMembers {}
+export interface Request extends Omit<ExpressRequest<any, any, any, any>, keyof RequestMembers>, RequestMembers {}
