@@ -1,0 +1,272 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { createServer as createHttp2, connect } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import fastifyCors from '@fastify/cors'
+import realExpress from 'express'
+import t from 'tap'
+import express, { type TwinrouteExpress } from 'twinroute/express'
+import { callByInject, callOver, type Call } from './support/hosts.js'
+
+/** Ends what an application has started. */
+function made(t: any, app: TwinrouteExpress = express()): TwinrouteExpress {
+  t.teardown(() => app.fastify.close())
+  return app
+}
+
+async function addressOf(t: any, server: Server): Promise<string> {
+  t.teardown(() => server.close())
+  if (!server.listening) await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function over(t: any, server: Server): Promise<Call> {
+  return callOver(await addressOf(t, server.listening ? server : server.listen(0, '127.0.0.1')))
+}
+
+/** Every way a request reaches an application. */
+const WAYS: Record<string, (t: any, app: TwinrouteExpress) => Promise<Call>> = {
+  'app.listen()': async (t, app) => callOver(await addressOf(t, app.listen(0, '127.0.0.1'))),
+  'createServer(app.serverOptions, app)': (t, app) => over(t, createServer(app.serverOptions, app)),
+  'createServer(app)': (t, app) => over(t, createServer(app)),
+  'app.fastify.inject()': async (_t, app) => callByInject(app.fastify),
+  'app.fastify.listen()': async (_t, app) => callOver(await app.fastify.listen({ port: 0, host: '127.0.0.1' })),
+  'a handler of another server': (t, app) =>
+    over(
+      t,
+      createServer((request, response) => app.handle(request, response))
+    )
+}
+
+const OURS = ['app.listen()', 'createServer(app.serverOptions, app)', 'app.fastify.listen()']
+
+t.test('every way to an application has the whole request and response', async (t) => {
+  for (const [way, start] of Object.entries(WAYS)) {
+    t.test(way, async (t) => {
+      const app = made(t)
+      const { IncomingMessage, ServerResponse } = app.serverOptions
+      app.use(express.json())
+      app.post('/users/:id', (req, res) => {
+        const isOurs = req instanceof (IncomingMessage as any) && res instanceof (ServerResponse as any)
+        const id = (req as unknown as { requestId: string }).requestId
+        res
+          .cookie('a', '1')
+          .status(201)
+          .json({ id: req.params['id'], body: req.body, query: req.query, isOurs, requestId: typeof id })
+      })
+      const call = await start(t, app)
+      const { status, headers, json } = await call('POST /users/7?a=b', {
+        headers: { 'content-type': 'application/json' },
+        body: '{"n":1}'
+      })
+      t.equal(status, 201)
+      t.match(headers, { 'set-cookie': /^a=1|a=1/, 'x-powered-by': 'Express', etag: /^W/ })
+      t.strictSame(json, {
+        id: '7',
+        body: { n: 1 },
+        query: { a: 'b' },
+        isOurs: OURS.includes(way),
+        requestId: 'string'
+      })
+      t.match(await call('GET /none'), { status: 404, text: /Cannot GET \/none/ })
+    })
+  }
+})
+
+t.test('a server of ours makes our objects, so that no request is changed afterwards', async (t) => {
+  const app = made(t)
+  app.get('/', (req, res) => {
+    const isMade = (value: object, kind: unknown): boolean =>
+      Object.getPrototypeOf(value) === (kind as { prototype: object }).prototype
+    res.json([isMade(req, app.serverOptions.IncomingMessage), isMade(res, app.serverOptions.ServerResponse)])
+  })
+  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+  t.strictSame((await call('GET /')).json, [true, true])
+})
+
+t.test('hooks and plugins of Fastify take part', async (t) => {
+  const answers: Record<string, (res: any) => unknown> = {
+    json: (res) => res.json({ a: 1 }),
+    send: (res) => res.send('a'),
+    end: (res) => res.end('a'),
+    empty: (res) => res.end(),
+    status: (res) => res.sendStatus(404),
+    redirect: (res) => res.redirect('/a')
+  }
+  const app = made(t)
+  const seen: string[] = []
+  app.fastify.addHook('onSend', async (_request, reply, payload) => {
+    void reply.header('x-on-send', '1')
+    return typeof payload === 'string' ? payload.toUpperCase() : payload
+  })
+  app.fastify.addHook('onResponse', async (request) => void seen.push(request.url))
+  void app.fastify.register(fastifyCors, { origin: 'http://a.example' })
+  app.fastify.get('/fastify', () => ({ fastify: true }))
+  app.fastify.post('/fastify', (request) => ({ body: request.body }))
+  for (const [path, answer] of Object.entries(answers)) app.get(`/${path}`, (_req, res) => void answer(res))
+  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+
+  for (const path of Object.keys(answers)) {
+    const { headers } = await call(`GET /${path}`, { headers: { origin: 'http://a.example' } })
+    t.match(headers, { 'x-on-send': '1', 'access-control-allow-origin': 'http://a.example' }, path)
+  }
+  t.equal((await call('GET /end')).text, 'A', 'a hook sees the payload')
+  t.match(await call('GET /none'), { status: 404, headers: { 'x-on-send': '1' } }, 'also on the final answer')
+  t.match(await call('GET /fastify'), { text: '{"FASTIFY":TRUE}' }, 'routes of Fastify come first')
+  const body = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
+  t.match(await call('POST /fastify', body), { text: '{"BODY":{"A":1}}' }, 'and have their own body parser')
+  t.equal(seen.filter((url) => url === '/json').length, 1)
+})
+
+t.test('registration is synchronous and never too late', async (t) => {
+  const app = made(t)
+  app.get('/early', (_req, res) => void res.send('early'))
+  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+  t.equal((await call('GET /early')).text, 'early')
+  t.equal((await call('GET /late')).status, 404)
+  app.get('/late', (_req, res) => void res.send('late'))
+  t.equal((await call('GET /late')).text, 'late')
+  app.use(
+    '/mounted',
+    realExpress().get('/x', (_req, res) => void res.send('mounted'))
+  )
+  t.equal((await call('GET /mounted/x')).text, 'mounted')
+})
+
+t.test('requests that come while Fastify boots are answered', async (t) => {
+  const app = made(t)
+  let release: (() => void) | undefined
+  const booted = new Promise<void>((resolve) => (release = resolve))
+  void app.fastify.register(async () => booted)
+  app.get('/', (_req, res) => void res.send('here'))
+  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+  const answers = [call('GET /'), call('GET /')]
+  release?.()
+  t.strictSame(
+    (await Promise.all(answers)).map(({ text }) => text),
+    ['here', 'here']
+  )
+})
+
+t.test('a plugin that fails to boot is a 500 for every request, and says nothing of it to clients', async (t) => {
+  const app = express()
+  void app.fastify.register(async () => Promise.reject(new Error('the database is away')))
+  app.get('/', (_req, res) => void res.send('never'))
+  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+  for (const _time of [1, 2]) t.match(await call('GET /'), { status: 500, text: 'The application could not start' })
+})
+
+/** Where an application is mounted in another: who holds, what is held. */
+const MOUNTS: Record<string, [outer: () => any, inner: () => any]> = {
+  'ours in ours': [express, express],
+  'Express in ours': [express, realExpress],
+  'ours in Express': [realExpress, express]
+}
+
+for (const [mount, [createOuter, createInner]] of Object.entries(MOUNTS)) {
+  t.test(`${mount}: mounted applications work as in Express`, async (t) => {
+    for (const way of ['socket', 'inject']) {
+      const outer = createOuter()
+      if (way === 'inject' && outer.fastify === undefined) continue
+      t.test(way, async (t) => {
+        const outer = createOuter()
+        const inner = createInner()
+        if (outer.fastify !== undefined) made(t, outer)
+        let parent: unknown
+        inner.on('mount', (app: unknown) => (parent = app))
+        outer.set('own setting', 'outer').set('trust proxy', true)
+        outer.response.shout = function shout(this: any, text: string) {
+          return this.send(text.toUpperCase())
+        }
+        inner.get('/x', (req: any, res: any) =>
+          res.json([req.baseUrl, req.url, req.app === inner, inner.get('own setting'), req.ip])
+        )
+        inner.get('/shout', (_req: any, res: any) => res.shout('loud'))
+        inner.get('/fails', () => {
+          throw Object.assign(new Error('inner'), { status: 418 })
+        })
+        inner.post('/body', express.json(), (req: any, res: any) => res.json(req.body))
+        outer.use('/inner', inner)
+        outer.use('/in/router', realExpress.Router().use('/deep', inner))
+        outer.get('/after', (req: any, res: any) => res.json([req.baseUrl, req.url, req.app === outer]))
+        outer.use((error: any, _req: any, res: any, _next: any) =>
+          res.status(error.status).send(`outer saw ${error.message}`)
+        )
+        const call =
+          way === 'inject' ? callByInject(outer.fastify) : await over(t, createServer(outer.serverOptions ?? {}, outer))
+
+        t.equal(parent, outer)
+        t.equal(inner.mountpath, '/inner')
+        const forwarded = { headers: { 'x-forwarded-for': '203.0.113.9' } }
+        t.strictSame((await call('GET /inner/x', forwarded)).json, ['/inner', '/x', true, 'outer', '203.0.113.9'])
+        t.strictSame((await call('GET /in/router/deep/x', forwarded)).json.slice(0, 2), ['/in/router/deep', '/x'])
+        t.equal((await call('GET /inner/shout')).text, 'LOUD')
+        t.match(await call('GET /inner/fails'), { status: 418, text: 'outer saw inner' })
+        const sent = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
+        t.strictSame((await call('POST /inner/body', sent)).json, { a: 1 })
+        t.strictSame((await call('GET /after')).json, ['', '/after', true])
+        t.equal((await call('GET /inner/none')).status, 404)
+      })
+    }
+  })
+}
+
+t.test("error pages are Express's own", async (t) => {
+  const app = made(t)
+  app.get('/broken', () => {
+    throw Object.assign(new Error('<broken>'), { status: 503, headers: { 'Retry-After': '5' } })
+  })
+  app.get('/late', (_req, res, next) => {
+    res.write('part')
+    next(new Error('late'))
+  })
+  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+  app.set('env', 'test')
+  const shown = await call('GET /broken')
+  t.match(shown, { status: 503, headers: { 'retry-after': '5', 'content-security-policy': "default-src 'none'" } })
+  t.match(shown.text, /Error: &lt;broken&gt;<br>/)
+  app.set('env', 'production')
+  t.match((await call('GET /broken')).text, /<pre>Service Unavailable<\/pre>/)
+  t.match(await call('GET /<none>'), { status: 404, text: /Cannot GET \/%3Cnone%3E/ })
+  await t.rejects(call('GET /late'), { code: 'ECONNRESET' }, 'a begun answer is cut off')
+  t.match(await call('GET /%zz'), { status: 404 })
+})
+
+t.test('listen() is as Express has it', async (t) => {
+  const app = made(t)
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
+  })
+  const { port } = new URL(await addressOf(t, server))
+  const failure = await new Promise((resolve) => app.listen(Number(port), '127.0.0.1', resolve))
+  t.match(failure, { code: 'EADDRINUSE' }, 'the callback gets what went wrong')
+})
+
+t.test('HTTP/2 requests are answered, mounted applications included', async (t) => {
+  const app = made(t)
+  app.use(
+    '/sub',
+    realExpress().get('/x', (req, res) => void res.json({ host: req.get('host'), version: req.httpVersion }))
+  )
+  app.get('/', (_req, res) => void res.cookie('a', '1').send('root'))
+  const server = createHttp2(app as never).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  t.teardown(() => client.close())
+  const get = async (path: string): Promise<{ status: number; text: string }> => {
+    const stream = client.request({ ':path': path })
+    const [headers] = await once(stream, 'response')
+    let text = ''
+    for await (const part of stream) text += String(part)
+    return { status: headers[':status'], text }
+  }
+  t.match(await get('/'), { status: 200, text: 'root' })
+  t.match(JSON.parse((await get('/sub/x')).text), { host: /^127\.0\.0\.1:\d+$/, version: '2.0' })
+  t.match(await get('/none'), { status: 404 })
+})
+
+t.test('the factory has what Express has on its own', async (t) => {
+  for (const name of Object.keys(realExpress)) t.ok(name in express, name)
+  t.equal(express.Router, realExpress.Router)
+})
