@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import {
@@ -583,6 +584,28 @@ t.test("an error handler of Fastify's kind", async (t) => {
       t.equal((await callByInject(app)('GET /%zz')).status, 418, 'for a malformed url, too')
     })
   }
+  t.test("that never answers: Fastify's 503", async (t) => {
+    const never = async (): Promise<unknown> => new Promise(() => {})
+    onEveryHost(
+      t,
+      { routes: sourceRoutes(), options: { errorHandler: never as never, handlerTimeout: 20 } },
+      async (t, call) => {
+        for (const line of ['GET /api/throws', 'GET /api/none', 'GET /api/never']) {
+          const { status, json } = await call(line)
+          t.match({ status, json }, { status: 503, json: { statusCode: 503, code: 'SERVICE_UNAVAILABLE' } }, line)
+        }
+      }
+    )
+  })
+  t.test('that answers late, with a stream, is waited for', async (t) => {
+    const late = async (_error: unknown, _request: unknown, reply: any): Promise<unknown> => {
+      await turn()
+      return reply.code(418).send(Readable.from(['la', 'te']))
+    }
+    onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: late as never } }, async (t, call) => {
+      t.match(await call('GET /api/throws'), { status: 418, text: 'late' })
+    })
+  })
   t.test('set on the app by setErrorHandler', async (t) => {
     const handlers = {
       "of Fastify's kind": (error: Error, _request: any, reply: any) => reply.code(418).send({ sent: error.message }),

@@ -454,6 +454,19 @@ t.test('after the answer nothing more is sent', async (t) => {
       }
     })
   })
+  t.test('nor does it change the first while an onSend hook holds it', async (t) => {
+    const holding = seconds.filter(([rule]) => /^(a second|a returned|a later|sendStatus|redirect|end)/.test(rule))
+    const app = await appOf(t, {
+      routes: routesOf(
+        holding.map(([rule, second]) => [rule, (q: any, s: any) => (s.json({ first: true }), second(q, s))])
+      )
+    })
+    app.addHook('onSend', async (_request, _reply, payload) => turn(payload))
+    const call = callByInject(app)
+    for (const [index, [rule]] of holding.entries()) {
+      t.match(await call(`GET /api/r${index}`), { status: 200, text: '{"first":true}' }, rule)
+    }
+  })
   t.test('a second answer is logged', async (t) => {
     const { logger, entries } = logBook()
     const handlers = seconds.filter(([rule]) => /^(a second|sendStatus|redirect|write|end$)/.test(rule))

@@ -2,7 +2,7 @@ import http from 'node:http'
 import express from 'express'
 import { tapDestroy, tapPush, tapRead } from './body.js'
 import { lateProofMethods, type WritingMethods } from './late-calls.js'
-import { answeringMethods, json, send, type ResponseBase } from './response.js'
+import { answeringMethods, json, send, status, type ResponseBase } from './response.js'
 import { kLocals, type LinkedResponse } from './slots.js'
 
 const incoming = http.IncomingMessage.prototype
@@ -26,6 +26,7 @@ export function responseMembers(base: ResponseBase & WritingMethods): PropertyDe
     ...writingMembers(base),
     send: method(send),
     json: method(json),
+    status: method(status),
     locals: {
       configurable: true,
       enumerable: true,

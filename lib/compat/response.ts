@@ -50,6 +50,12 @@ export function send(this: LinkedResponse, body?: unknown): LinkedResponse {
   }
 }
 
+/** `response.status` as Express 5's; while hooks run for an answer, a second one cannot change what the first is called. */
+export function status(this: LinkedResponse, code: number): LinkedResponse {
+  if (this[kAnswered] === HANDED_OVER) return tooLate(this, 'status')
+  return express.response.status.call(this, code) as LinkedResponse
+}
+
 /** `response.json` as Express 5's. JSON settings of the app and a replaced `send` are honoured. */
 export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
   const settings = this.app.settings as Record<string, unknown>

@@ -19,7 +19,7 @@ export interface FailOptions {
   ahead: Ahead
   /** Default: to Fastify's error handler. */
   send?: SendError
-  /** Of error middleware that neither answers nor passes the error on. */
+  /** Of error middleware and error handlers that do not answer. */
   deadline: Deadline | undefined
 }
 
@@ -32,15 +32,15 @@ export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandl
     const response = reply.raw as LinkedResponse
     const error = toError(thrown)
     if (isAnswered(response) || reply.sent) return failAfterAnswer(reply, response, error)
-    if (!stack.handlesErrors) return send(reply, error)
-    const request = reply.request.raw as LinkedRequest
     const done = (left: unknown): void => {
       if (isAnswered(response)) reply.log.error({ err: left }, 'An error came after the answer')
       else send(reply, toError(left))
     }
-    if (ahead === 'all') stack.runErrors(request, response, { error, done })
+    const request = reply.request.raw as LinkedRequest
+    if (!stack.handlesErrors) send(reply, error)
+    else if (ahead === 'all') stack.runErrors(request, response, { error, done })
     else stack.runLast(request, response, { error, done })
-    if (!isAnswered(response)) deadline?.watch(response)
+    if (!response.headersSent) deadline?.watch(response)
   }
 }
 

@@ -19,7 +19,7 @@ export interface Runtime {
   readonly fail: Fail
   /** The same for an error that the stack's error middleware has seen already. */
   readonly failPastStack: Fail
-  /** The waiting list of error middleware, with the app's handler timeout. */
+  /** The waiting list of errors that are not answered yet, with the app's handler timeout. */
   readonly errorDeadline: Deadline | undefined
   /** The waiting list of a handler timeout in milliseconds; undefined for 0. */
   readonly deadlineOf: (milliseconds: number) => Deadline | undefined
@@ -77,10 +77,10 @@ function expire(runtime: Runtime, response: LinkedResponse): void {
   runtime.fail(reply, error)
 }
 
-/** The same where it was error middleware that did not answer: past it. */
+/** The same where error middleware or an error handler did not answer: past it. */
 function expireError(response: LinkedResponse): void {
   const reply = response[kReply]
-  if (reply !== null) sendToErrorHandler(reply, noAnswer(reply))
+  if (reply !== null && !response.headersSent) sendToErrorHandler(reply, noAnswer(reply))
 }
 
 function noAnswer({ log, request }: FastifyReply): ApiError {
