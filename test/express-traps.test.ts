@@ -562,7 +562,11 @@ const BAD: readonly (readonly [
     { status: 410 }
   ],
   ['calls next twice', (_q, _s, next) => (next(), next()), { status: 200, text: '{"calls":1}' }],
-  ['calls next again later', (_q, _s, next) => (next(), void setImmediate(() => next())), { status: 200, text: '{"calls":1}' }],
+  [
+    'calls next again later',
+    (_q, _s, next) => (next(), void setImmediate(() => next())),
+    { status: 200, text: '{"calls":1}' }
+  ],
   [
     'throws after next()',
     (_q, _s, next) => {
