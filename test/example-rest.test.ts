@@ -220,6 +220,9 @@ async function oneUser(t: Test, setting: Setting, { call, ann }: { call: Call; a
   t.equal(patch.status, 200)
   t.strictSame(Object.keys(patch.body).toSorted(), ['data', 'message'])
   t.match(patch.body.data, { name: 'Ann Dogwood', bio: 'x'.repeat(500), avatar: 'https://example.test/a.png' })
+  const untouched = await call('PATCH', path, { body: {} })
+  t.strictSame([untouched.status, untouched.body.data], [200, patch.body.data], 'no changes change nothing')
+  refused(t, setting, await call('PATCH', '/api/users/nobody', { body: {} }), [404, 'NOT_FOUND'])
   for (const [rule, body, wanted] of [
     ['a key that is not the user’s', { role: 'admin', email: 'a@b.cd' }, /role, email/],
     ['beside good ones', { name: 'Ann', isAdmin: true }, /isAdmin/],
@@ -406,6 +409,8 @@ async function onePost(t: Test, setting: Setting, { call }: Example) {
   t.equal(patched.status, 200)
   t.match(patched.body, { data: { title: 'Mine', content: 'Text', category: 'Notes' }, meta: { timestamp: ISO } })
   t.equal(patched.body.data.authorId, post.authorId)
+  const untouched = await call('PATCH', path, { token, body: {} })
+  t.strictSame([untouched.status, untouched.body.data], [200, patched.body.data], 'no changes change nothing')
   const put = await call('PUT', path, { token: moderator, body: { title: 'Edited' } })
   t.match(put.body.data, { title: 'Edited', content: '', category: null })
   refused(t, setting, await call('PUT', path, { token, body: {} }), [400, 'VALIDATION_ERROR'])

@@ -1,5 +1,6 @@
 import { asc, eq, inArray, sql } from 'drizzle-orm'
 import { NotFoundError } from 'twinroute'
+import { isEmpty } from '../database/changes.js'
 import type { Database, Db } from '../database/database.js'
 import { graphqlPosts, graphqlUsers } from '../database/schema.js'
 
@@ -84,7 +85,7 @@ export class GraphqlRecords {
 
   /** @throws {NotFoundError} */
   async updatePost(id: string, changes: PostChanges): Promise<GraphqlPost> {
-    if (Object.keys(changes).length === 0) return this.post(id)
+    if (isEmpty(changes)) return this.post(id)
     const [post] = await this.#database.run((db) =>
       db.update(graphqlPosts).set(changes).where(eq(graphqlPosts.id, id)).returning()
     )

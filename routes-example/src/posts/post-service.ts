@@ -2,6 +2,7 @@ import { and, eq, or } from 'drizzle-orm'
 import { NotFoundError } from 'twinroute'
 import type { Page } from 'twinroute/http'
 import { ensureCategory } from '../categories/category-service.js'
+import { isEmpty } from '../database/changes.js'
 import type { Database } from '../database/database.js'
 import { isMissingReference } from '../database/errors.js'
 import type { Listing } from '../database/listing.js'
@@ -70,6 +71,7 @@ export class PostService {
 
   /** @throws {NotFoundError} */
   async write(id: string, fields: ReplacePost | UpdatePost): Promise<Post> {
+    if (isEmpty(fields)) return this.get(id)
     return this.#database.transaction(async (db) => {
       await ensureCategory(db, fields.category)
       const [post] = await db.update(posts).set(fields).where(eq(posts.id, id)).returning()

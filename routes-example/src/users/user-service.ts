@@ -2,6 +2,7 @@ import { and, desc, eq, or } from 'drizzle-orm'
 import { ConflictError, NotFoundError } from 'twinroute'
 import type { PasswordHasher } from 'twinroute/auth'
 import type { Page } from 'twinroute/http'
+import { isEmpty } from '../database/changes.js'
 import type { Database } from '../database/database.js'
 import { isUniqueViolation } from '../database/errors.js'
 import type { Listing } from '../database/listing.js'
@@ -79,7 +80,7 @@ export class UserService {
 
   /** @throws {NotFoundError} */
   async update(id: string, changes: UpdateUser): Promise<User> {
-    return this.#write(id, changes)
+    return isEmpty(changes) ? this.get(id) : this.#write(id, changes)
   }
 
   /**
