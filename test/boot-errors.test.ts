@@ -1,8 +1,9 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import Fastify from 'fastify'
 import t from 'tap'
-import { BootError, createApp, createMiddleware, type AppOptions } from 'twinroute'
+import { BootError, createApp, createMiddleware, fileRoutes, type AppOptions } from 'twinroute'
 import { BOOT_PROBLEMS, BOOT_WARNINGS } from '../dist/errors/boot-error.js'
 import { root } from './support/source-tree.js'
 import { echo, writeTree, type Tree } from './support/route-tree.js'
@@ -392,7 +393,7 @@ t.test('all problems are found in one pass and printed with their files and fixe
     t.ok(error.message.includes(`(${problem.code})`), problem.code)
   }
   for (const path of ['a/route.js', 'b/[x]/route.js', 'b/[y]/route.js', 'c/route.js', 'd*']) {
-    t.ok(error.message.includes(`${top}/api/${path}`), `${path} is printed`)
+    t.ok(error.message.includes(`/api/${path}`), `${path} is printed`)
   }
 })
 
@@ -419,6 +420,22 @@ for (const [rule, options, message] of OPTIONS) {
     await t.rejects(createApp(options as AppOptions), { name: 'TypeError', message })
   })
 }
+
+t.test('an option that fileRoutes does not have is refused; those of Fastify’s register are not', async (t) => {
+  const apiDir = join(writeTree(t, ok), 'api')
+  for (const [name, message] of [
+    ['errorHandler', /fileRoutes has no option errorHandler.*the instance/],
+    ['bodylimit', /fileRoutes has no option bodylimit/]
+  ] as const) {
+    const refused = Fastify()
+    void refused.register(fileRoutes, { apiDir, mode: 'test', [name]: undefined } as { apiDir: string })
+    await t.rejects(async () => refused.ready(), { name: 'TypeError', message })
+  }
+  const host = Fastify()
+  t.teardown(() => host.close())
+  await host.register(fileRoutes, { apiDir, mode: 'test', prefix: '/v1', logLevel: 'warn', logSerializers: {} })
+  t.equal((await host.inject('/v1/api/ok')).statusCode, 200)
+})
 
 const BASES: [base: string, text: RegExp][] = [
   ['api', /slash.*"\/api"/s],

@@ -1,16 +1,16 @@
 import type { AppOptions, ShutdownOptions } from '../contract/options.js'
-import { checkAll, checkObject, checkRoutesOptions, isMilliseconds } from '../plugins/check-options.js'
+import {
+  checkAll,
+  checkObject,
+  checkRoutesOptions,
+  isMilliseconds,
+  ROUTES_OPTIONS,
+  unknownOption
+} from '../plugins/check-options.js'
 import { checkCors } from './check-cors.js'
 
-const KNOWN = new Set([
-  'apiDir',
-  'baseRoute',
-  'middleware',
-  'bodyLimit',
-  'bodyParser',
-  'handlerTimeout',
-  'uploads',
-  'mode',
+const APP_OPTIONS = [
+  ...ROUTES_OPTIONS,
   'port',
   'host',
   'trustProxy',
@@ -18,7 +18,7 @@ const KNOWN = new Set([
   'expressOptions',
   'shutdown',
   'fastifyOptions'
-])
+] as const satisfies readonly (keyof AppOptions)[]
 
 /** A number of hops is refused: Fastify believes none of them, where Express would, and both must read the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
@@ -36,7 +36,7 @@ export function checkAppOptions(options: AppOptions): void {
   if (expressOptions !== undefined) checkExpressOptions(expressOptions)
   if (shutdown !== undefined) checkShutdown(shutdown)
   if (fastifyOptions !== undefined) checkObject('fastifyOptions', fastifyOptions)
-  const unknown = Object.keys(options).find((name) => !KNOWN.has(name))
+  const unknown = unknownOption(options, APP_OPTIONS)
   if (unknown !== undefined) {
     throw new TypeError(`createApp has no option ${unknown}; Fastify's own options go into fastifyOptions`)
   }

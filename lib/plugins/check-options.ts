@@ -3,6 +3,34 @@ import { areUploadLimits, UPLOAD_LIMIT_NAMES, type UploadOptions } from '../cont
 
 type Check = readonly [name: string, value: unknown, accepted: boolean, expected: string]
 
+/** What `fileRoutes` and `createApp` both take. */
+export const ROUTES_OPTIONS = [
+  'apiDir',
+  'baseRoute',
+  'middleware',
+  'bodyLimit',
+  'bodyParser',
+  'handlerTimeout',
+  'uploads',
+  'mode'
+] as const satisfies readonly (keyof RoutesOptions)[]
+
+/** What Fastify's own `register` takes, and gives to the plugin as well. */
+const REGISTER_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
+
+/** @throws TypeError naming the wrong or unknown option and what was expected */
+export function checkFileRoutesOptions(options: RoutesOptions): void {
+  checkRoutesOptions(options)
+  const unknown = unknownOption(options, [...ROUTES_OPTIONS, ...REGISTER_OPTIONS])
+  if (unknown !== undefined) {
+    throw new TypeError(`fileRoutes has no option ${unknown}; what the server does is set on the instance itself`)
+  }
+}
+
+export function unknownOption(options: object, known: readonly string[]): string | undefined {
+  return Object.keys(options).find((name) => !known.includes(name))
+}
+
 /**
  * Types of the options that discovery does not read itself.
  * @throws TypeError naming the first wrong option, what was expected and what was given

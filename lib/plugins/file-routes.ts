@@ -8,7 +8,7 @@ import { createNotFoundHandler, depthOf } from '../dispatch/not-found.js'
 import { registerRoute, type RouteContext, type RouteDefaults } from '../dispatch/register-route.js'
 import { routerOptionsOf } from '../dispatch/router-options.js'
 import type { Runtime } from '../dispatch/runtime.js'
-import { checkRoutesOptions } from './check-options.js'
+import { checkFileRoutesOptions } from './check-options.js'
 import { reportRoutes } from './describe-routes.js'
 import { answerUnmatched, leaveBodiesAlone } from './unmatched.js'
 import { prepareUploads } from './uploads.js'
@@ -24,10 +24,10 @@ const MEBIBYTE = 1024 * 1024
  * (`maxParamLength`, `requestTimeout`, `frameworkErrors`) stay the host's. A `prefix` of the registration stands in front of
  * `baseRoute`; keys of the middleware map leave it out.
  *
- * @throws TypeError naming a wrong option; BootError with every problem of the tree and the map
+ * @throws TypeError naming a wrong or unknown option; BootError with every problem of the tree and the map
  */
 export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
-  checkRoutesOptions(options)
+  checkFileRoutesOptions(options)
   if (options.mode !== undefined) Reflect.set(fastify, kMode, options.mode) // the error handler reads it there
   const defaults = routeDefaults(options)
   const runtime = runtimeOf(fastify, { mode: options.mode, handlerTimeout: defaults.handlerTimeout })
