@@ -9,6 +9,7 @@ import type { Listing } from '../database/listing.js'
 import { users } from '../database/schema.js'
 import { contains } from '../database/search.js'
 import { publicColumns, type User } from './user.js'
+import { Turns } from './turns.js'
 import type { CreateUser, ReplaceUser, UpdateUser } from './user-rules.js'
 
 export interface UserFilter extends Page {
@@ -23,6 +24,7 @@ export type NewUser = Omit<CreateUser, 'name'> & { name?: string | undefined }
 export class UserService {
   #database: Database
   #passwords: PasswordHasher
+  readonly #creations = new Turns()
 
   constructor(database: Database, passwords: PasswordHasher) {
     this.#database = database
@@ -58,8 +60,13 @@ export class UserService {
   }
 
   /** @throws {ConflictError} when the e-mail is taken */
-  async create({ password, ...fields }: NewUser): Promise<User> {
-    // Hashing is slow on purpose; the unique key still decides between two who ask at once.
+  create(user: NewUser): Promise<User> {
+    // Of many who ask for one e-mail at once only the first is worth a hash, which is slow on purpose.
+    return this.#creations.take(user.email, () => this.#createInTurn(user))
+  }
+
+  async #createInTurn({ password, ...fields }: NewUser): Promise<User> {
+    // Other processes take no turns: between them the unique key decides.
     if (await this.#isTaken(fields.email)) throw emailTaken()
     const row = { ...fields, password: await this.#passwords.hash(password) }
     return this.#unlessTaken(async () => {
