@@ -41,6 +41,12 @@ function fields(count: number, text = 'id'): string {
   return Array.from({ length: count }, (_, index) => `f${index}: ${text}`).join(' ')
 }
 
+t.test('a limit that is given as undefined is the default', async (t) => {
+  const app = await endpoint(t, { typeDefs: schema, limits: { depth: undefined } as object, complexity: false })
+  const query = `{ users { ${'friends { '.repeat(10)} id ${'}'.repeat(10)} } }`
+  t.match((await ask(app, query)).body, { errors: [{ extensions: { code: 'QUERY_TOO_DEEP', max: 10 } }] })
+})
+
 t.test('what a request costs', async (t) => {
   const list = '($a: Boolean!)'
   const rows: { query: string; cost: number; variables?: object; options?: object }[] = [

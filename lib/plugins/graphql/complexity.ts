@@ -1,6 +1,7 @@
 import { getVariableValues, type GraphQLSchema } from 'graphql'
 import type { Variables } from './cost-plan.js'
 import type { PreparedOperation } from './documents.js'
+import { checkNumbers } from './limits.js'
 import { refuse, RequestError } from './request-error.js'
 import { requireField } from './schema.js'
 
@@ -39,7 +40,9 @@ export function createCostRule(
   { complexity = {}, hideActual }: { complexity: ComplexityOptions | false | undefined; hideActual: boolean }
 ): CostRule | undefined {
   if (complexity === false) return undefined
-  const { maximum = 100, defaultCost = 1, fields = {} } = complexity
+  const { fields = {}, ...numbers } = complexity
+  checkNumbers('complexity', numbers, ['maximum', 'defaultCost'])
+  const { maximum = 100, defaultCost = 1 } = numbers
   for (const coordinate of Object.keys(fields)) requireField(schema, coordinate)
   return { maximum, defaultCost, fields: new Map(Object.entries(fields)), hideActual }
 }

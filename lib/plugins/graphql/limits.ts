@@ -1,6 +1,7 @@
 import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql'
 import { fragmentsOf, isIntrospectionField, type OperationDocument } from './operation.js'
 import { refuse } from './request-error.js'
+import { SetupError } from './setup-error.js'
 
 /** What a request may hold. More is refused before anything runs. */
 export interface LimitOptions {
@@ -24,19 +25,42 @@ export interface LimitOptions {
 
 export type Limits = Required<LimitOptions>
 
-/** The limits in force: the given ones over the defaults. */
+const DEFAULTS: Limits = {
+  body: 1_048_576,
+  text: 16_384,
+  tokens: 1_000,
+  depth: 10,
+  aliases: Number.POSITIVE_INFINITY,
+  rootFields: Number.POSITIVE_INFINITY,
+  validationErrors: 10,
+  documents: 256
+}
+
+/**
+ * The limits in force: the given ones over the defaults, which undefined does not replace.
+ *
+ * @throws {SetupError} for a limit that is no number or has another name
+ */
 export function resolveLimits(given: LimitOptions = {}): Limits {
-  return {
-    body: 1_048_576,
-    text: 16_384,
-    tokens: 1_000,
-    depth: 10,
-    aliases: Number.POSITIVE_INFINITY,
-    rootFields: Number.POSITIVE_INFINITY,
-    validationErrors: 10,
-    documents: 256,
-    ...given
+  checkNumbers('limits', given, Object.keys(DEFAULTS))
+  return { ...DEFAULTS, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
+}
+
+/** A limit that is NaN, text or misspelt would refuse nothing: `depth > NaN` is never true. */
+export function checkNumbers(option: string, given: object, names: readonly string[]): void {
+  if (typeof given !== 'object' || given === null) fail(`${option} must be an object`)
+  for (const [name, value] of Object.entries(given)) {
+    if (!names.includes(name)) fail(`${option} has no field ${name}; its fields are ${names.join(', ')}`)
+    if (value !== undefined && !isNumber(value)) fail(`${option}.${name} must be a number`)
   }
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isNaN(value)
+}
+
+function fail(message: string): never {
+  throw new SetupError('GRAPHQL_LIMIT_INVALID', message)
 }
 
 /** What the limits compare, of one operation with all its fragments. */

@@ -4,6 +4,7 @@ export const SETUP_ERRORS = {
   GRAPHQL_SCHEMA_INVALID: 'the schema does not parse or is not valid',
   GRAPHQL_PATH_INVALID: 'the path is not a path',
   GRAPHQL_CONTEXT_DEVELOPMENT_ONLY: 'basicContext in production',
+  GRAPHQL_LIMIT_INVALID: 'a limit is no number, or has another name',
   GRAPHQL_FIELD_UNKNOWN: 'complexity or cache names a field that is not there',
   GRAPHQL_CACHE_SCOPE_MISSING: 'a private field of the cache has no scope'
 } as const
