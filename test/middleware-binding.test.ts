@@ -466,6 +466,25 @@ t.test('the report names every hole, every odd key and every parameter beside a 
   t.match(rows['/api/[section]/stats'], { public: true, middleware: [{ conditional: true }, {}, {}] })
 })
 
+t.test('a route that comes from no file is reported once, by the map that guards it', async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['users'])), 'api')
+  const app = await createApp({ apiDir, mode: 'test', middleware: marks({ '/plain': 'guard' }) })
+  t.teardown(() => app.close())
+  await app.register(fileRoutes, { apiDir, mode: 'test', baseRoute: '/more', middleware: {} })
+  app.get('/plain', async () => ({}))
+  await app.ready()
+  const { routes, holes } = describeRoutes(app)
+  t.strictSame(
+    routes.map((route) => [route.pattern, route.public]),
+    [
+      ['/api/users', true],
+      ['/plain', false],
+      ['/more/users', true]
+    ]
+  )
+  t.notOk(holes.some(({ path }) => path === '/plain'))
+})
+
 t.test('the report as text is a table with holes and warnings below', async (t) => {
   const apiDir = join(writeTree(t, treeOf(['admin', 'admin/open'])), 'api')
   const middleware = marks({ '/api/admin': 'authenticate log', '/api/admin/open': '', '/x': '' })

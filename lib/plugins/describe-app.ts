@@ -14,7 +14,8 @@ export function describeRoutes(app: FastifyInstance): RouteReport {
   if (registered.length === 0)
     throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
   const others = othersOf(app)
-  const reports = registered.map(({ manifest, binder }) => reportRoutes(manifest, binder, others))
+  // the app's own registration is the first, and its map alone guards what comes from no file
+  const reports = registered.map(({ manifest, binder }, at) => reportRoutes(manifest, binder, at === 0 ? others : []))
   const [only] = reports
   if (reports.length === 1 && only !== undefined) return only
   return new RouteReport(
