@@ -485,6 +485,45 @@ t.test('a route that comes from no file is reported once, by the map that guards
   t.notOk(holes.some(({ path }) => path === '/plain'))
 })
 
+t.test("an app's map guards all that is registered later: wildcards, parameters, a second fileRoutes", async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['users'])), 'api')
+  const deny = (request: Request, response: Response): unknown =>
+    response.status(401).json([request.baseUrl, request.url])
+  const guarded = ['/files/private', '/kinds/secret', '/more/']
+  const app = await createApp({
+    apiDir,
+    mode: 'test',
+    middleware: createMiddleware(Object.fromEntries(guarded.map((prefix) => [prefix, [deny]])))
+  })
+  t.teardown(() => app.close())
+  await app.register(fileRoutes, { apiDir, mode: 'test', baseRoute: '/more', middleware: {} })
+  app.get('/files/*', async () => 'open')
+  app.get('/kinds/:kind', async () => 'open')
+  const rows = [
+    ['/files/public', 200, 'open'],
+    ['/files/other/private', 200, 'open'],
+    ['/files/private', 401, '["/files/private","/"]'],
+    ['/files/private/a%2Fb', 401, '["/files/private","/a%2Fb"]'],
+    ['/files/%70rivate/a', 401, '["/files/%70rivate","/a"]'],
+    ['/kinds/open', 200, 'open'],
+    ['/kinds/secret', 401, '["/kinds/secret","/"]'],
+    ['/kinds/s%65cret', 401, '["/kinds/s%65cret","/"]'],
+    ['/more/users', 401, '["/more","/users"]'],
+    ['/more/nothing', 401, '["/more","/nothing"]'],
+    ['/more', 401, '["/more","/"]']
+  ] as const
+  for (const [url, status, body] of rows) {
+    const answer = await app.inject(url)
+    t.strictSame([answer.statusCode, answer.body], [status, body], url)
+  }
+  const { routes, warnings } = describeRoutes(app)
+  t.match(
+    routes.find(({ pattern }) => pattern === '/more/users'),
+    { public: false, middleware: [{ prefix: '/more/', names: ['deny'] }] }
+  )
+  t.notOk(warnings.some(({ code }) => code === 'MIDDLEWARE_KEY_UNUSED'))
+})
+
 t.test('the report as text is a table with holes and warnings below', async (t) => {
   const apiDir = join(writeTree(t, treeOf(['admin', 'admin/open'])), 'api')
   const middleware = marks({ '/api/admin': 'authenticate log', '/api/admin/open': '', '/x': '' })

@@ -68,9 +68,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
-  guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder })
   await answerUnmatchedOf(app, { runtime, binder: routes.binder, prefix: '', handlerTimeout: defaults.handlerTimeout })
   await serveRoutes(app, runtime, { routes, defaults })
+  guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder, router: routerOptionsOf(app) })
   reportWhenReady(app, mode)
   return addMethods(app, runtime, options)
 }

@@ -6,14 +6,14 @@ import { keepOther } from '../plugins/routed-servers.js'
 import type { Runtime } from '../dispatch/runtime.js'
 
 /**
- * The middleware map guards every route of the app, also those of plugins (`/graphql`) and of `app.get()`: their chain is
- * bound when they are registered. File routes run theirs themselves.
+ * The middleware map guards every route of the app, also those of plugins (`/graphql`, a second `fileRoutes`) and of
+ * `app.get()`: from here on, each has its chain bound when it is registered. The app's own file routes run theirs themselves.
  */
 export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options: HookOptions): void {
   app.addHook('onRoute', (route: RouteOptions) => {
-    if (isFileRoute(route) || isUnguarded(route)) return
+    if (isUnguarded(route)) return
     const segments = parseFastifyPath(route.url)
-    keepOther(app, { pattern: route.url, segments, methods: [route.method].flat() })
+    if (!isFileRoute(route)) keepOther(app, { pattern: route.url, segments, methods: [route.method].flat() })
     const hook = createChainHook(runtime, segments, options)
     if (hook === null) return
     const own = route.onRequest as onRequestHookHandler | onRequestHookHandler[] | undefined

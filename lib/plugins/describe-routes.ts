@@ -69,34 +69,53 @@ export class RouteReport {
   }
 }
 
-/**
- * Puts the manifest and the binding together.
- * @param others routes that come from no file but that the map can cover, such as `/graphql`
- */
-export function reportRoutes(manifest: RouteManifest, binder: Binder, others: readonly BoundRoute[] = []): RouteReport {
+/** What stands around the routes of a manifest. */
+export interface Surroundings {
+  /** Routes that come from no file but that the map covers, such as `/graphql`. */
+  others?: readonly BoundRoute[]
+  /** Routes that another registration reports, though this map guards them, too. */
+  covered?: readonly BoundRoute[]
+  /** The binding of the app's own map, where these routes were registered on an app later. */
+  outer?: Binder
+}
+
+/** Puts the manifest and the binding together. */
+export function reportRoutes(manifest: RouteManifest, binder: Binder, around: Surroundings = {}): RouteReport {
+  const { others = [], covered = [], outer } = around
   const routes: readonly BoundRoute[] = [...manifest.routes, ...others]
-  const { holes, warnings } = binder.report(routes)
+  const binders = outer === undefined ? [binder] : [outer, binder]
   return new RouteReport(
-    routes.map((route) => describeRoute(route, binder)),
-    holes,
-    [...manifest.warnings, ...warnings]
+    routes.map((route) => describeRoute(route, binders)),
+    binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer, routes, path)),
+    [...manifest.warnings, ...binder.report([...routes, ...covered]).warnings]
   )
 }
 
-function describeRoute({ pattern, segments, file, module, methods = [] }: BoundRoute, binder: Binder): ReportedRoute {
-  const chain = binder.chainFor(segments)
+/** Whether the app's own map guards what this binding alone would call a hole. */
+function isGuardedBy(outer: Binder | undefined, routes: readonly BoundRoute[], path: string): boolean {
+  const route = routes.find(({ pattern }) => pattern === path)
+  return outer !== undefined && route !== undefined && isGuarded(outer.chainFor(route.segments), undefined)
+}
+
+function describeRoute(
+  { pattern, segments, file, module, methods = [] }: BoundRoute,
+  binders: readonly Binder[]
+): ReportedRoute {
+  const chains = binders.map((binder) => binder.chainFor(segments))
   return {
     methods: module === undefined ? methods : servedMethods(module),
     pattern,
     file,
-    middleware: chain.steps.map(({ prefix, middleware, when }) => ({
-      prefix,
-      names: middleware.map(nameOf),
-      conditional: when !== undefined
-    })),
+    middleware: chains
+      .flatMap(({ steps }) => steps)
+      .map(({ prefix, middleware, when }) => ({
+        prefix,
+        names: middleware.map(nameOf),
+        conditional: when !== undefined
+      })),
     own: module === undefined ? {} : ownNames(module),
-    public: !isGuarded(chain, module),
-    publicBy: chain.publicBy
+    public: chains.every((chain) => !isGuarded(chain, module)),
+    publicBy: chains.at(-1)?.publicBy
   }
 }
 

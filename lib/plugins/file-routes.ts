@@ -12,7 +12,7 @@ import { checkFileRoutesOptions } from './check-options.js'
 import { reportRoutes } from './describe-routes.js'
 import { answerUnmatched, leaveBodiesAlone } from './unmatched.js'
 import { prepareUploads } from './uploads.js'
-import { claimNotFound, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
+import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -33,7 +33,7 @@ export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify,
   const runtime = runtimeOf(fastify, { mode: options.mode, handlerTimeout: defaults.handlerTimeout })
   prepareUploads(fastify, options.uploads)
   const routes = await loadRoutes(fastify, runtime, options)
-  logReport(fastify, runtime, routes)
+  if (!isApp(fastify)) logReport(fastify, runtime, routes) // an app reports all at once
   const served = { routes, defaults }
   await serveRoutes(fastify, runtime, served)
   await refuseUnmatched(fastify, runtime, served)

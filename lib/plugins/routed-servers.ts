@@ -6,6 +6,7 @@ import type { Binder } from '../middleware/bind.js'
 import type { BoundRoute } from '../middleware/report-binding.js'
 import { adoptServer } from '../compat/attach.js'
 import { showPluginMembers } from '../compat/request.js'
+import type { createNotFoundEntry } from '../dispatch/not-found.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 
 /** File routes of one registration. */
@@ -20,7 +21,11 @@ interface RoutedServer {
   /** Routes from no file that the middleware map guards, by pattern. */
   others: Map<string, BoundRoute>
   notFoundPrefixes: Set<string>
+  /** The chains of an app's own map for what no route matches; they run before those of later registrations. */
+  guardUnmatched: UnmatchedGuard | undefined
 }
+
+export type UnmatchedGuard = ReturnType<typeof createNotFoundEntry>
 
 /** One Express side per server, however many times `fileRoutes` is registered on it. */
 const servers = new WeakMap<object, RoutedServer>()
@@ -46,7 +51,13 @@ export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: Ru
 }
 
 export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime {
-  servers.set(fastify.server, { runtime, routes: [], others: new Map(), notFoundPrefixes: new Set() })
+  servers.set(fastify.server, {
+    runtime,
+    routes: [],
+    others: new Map(),
+    notFoundPrefixes: new Set(),
+    guardUnmatched: undefined
+  })
   return runtime
 }
 
@@ -73,6 +84,20 @@ export function keepRoutes(fastify: FastifyInstance, routes: RegisteredRoutes): 
 /** All file routes of a server, in the order of their registration. */
 export function routesOf(fastify: FastifyInstance): readonly RegisteredRoutes[] {
   return servers.get(fastify.server)?.routes ?? []
+}
+
+/** Whether the server is that of an app, whose map guards everything on it. */
+export function isApp(fastify: FastifyInstance): boolean {
+  return servers.get(fastify.server)?.runtime.linksAtRoot === true
+}
+
+export function keepUnmatchedGuard(fastify: FastifyInstance, guard: UnmatchedGuard): void {
+  const server = servers.get(fastify.server)
+  if (server !== undefined) server.guardUnmatched = guard
+}
+
+export function unmatchedGuardOf(fastify: FastifyInstance): UnmatchedGuard | undefined {
+  return servers.get(fastify.server)?.guardUnmatched
 }
 
 /** A prefix has one handler of unmatched requests; true for the first registration that asks. */

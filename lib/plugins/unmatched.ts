@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
+import { keepUnmatchedGuard, unmatchedGuardOf } from './routed-servers.js'
 
 /** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
 export function leaveBodiesAlone(scope: FastifyInstance): void {
@@ -20,10 +21,13 @@ export async function answerUnmatched(
   fastify: FastifyInstance,
   { base, answer, ...options }: Unmatched
 ): Promise<void> {
+  const before = unmatchedGuardOf(fastify)
   const enter = createNotFoundEntry(fastify, options)
+  if (base === '') keepUnmatchedGuard(fastify, enter)
   await fastify.register(
     async (scope) => {
       leaveBodiesAlone(scope)
+      if (before !== undefined) scope.addHook('onRequest', before)
       scope.addHook('onRequest', enter)
       scope.setNotFoundHandler((request, reply) => answer(request, reply))
     },
