@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ApiError } from '../errors/api-error.js'
+import { isThenable } from '../contract/thenable.js'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
 import { isAnswered, kParams, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
@@ -97,8 +98,4 @@ function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply):
     deliver(runtime, reply, result)
   }
   if (!isAnswered(response)) endpoint.deadline?.watch(response)
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }

@@ -1,6 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
+import { isThenable } from '../contract/thenable.js'
 import { ApiError } from '../errors/api-error.js'
 import type { BoundChain } from './chain.js'
 import { meets, type StepCondition } from './cover.js'
@@ -152,8 +153,4 @@ class Walk {
   private tooLate({ run, prefix }: Stop, error: unknown): void {
     this.plan.options.onLateNext?.({ middleware: run.name, prefix, error }, this.request)
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
