@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp, type Middleware } from 'twinroute'
@@ -35,12 +35,14 @@ const mark: Middleware = (_request, response, next) => {
 }
 
 async function serve(style: Style, settings: Record<string, unknown> = {}): Promise<number> {
+  const apiDir = writeRoutes(style)
   const app = await createApp({
-    apiDir: writeRoutes(style),
+    apiDir,
     mode: 'production',
     middleware: { '/api/chain': [pass, pass, pass, mark] },
     fastifyOptions: { logger: false }
   })
+  rmSync(apiDir, { recursive: true }) // loaded; the driver kills this process
   for (const [name, value] of Object.entries(settings)) app.express.set(name, value)
   await app.listen({ port: 0, host: '127.0.0.1' })
   return portOf(app.server)
