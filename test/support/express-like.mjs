@@ -1,6 +1,6 @@
-// The factory that scripts/express-suite.mjs gives to Express's own tests. Plain node loads it over dist/. The tests make
-// their servers with http.createServer(app); here these get the app's request and response classes, as those of
-// app.listen() do.
+// The factory that Express's own tests get (express-suite.ts). JavaScript, so that plain node loads it over dist/ without a
+// build of the tests. The tests make their servers with http.createServer(app); here these get the app's request and
+// response classes, as those of app.listen() do.
 import http from 'node:http'
 import { armTap, awaitBody } from '../../dist/compat/body.js'
 import createExpressApp from '../../dist/express.js'

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, type PluginBuild } from 'esbuild'
 
 const MAX_BYTES = 800_000
 const ICON =
@@ -17,7 +17,7 @@ const target = join(root, 'dist/playground')
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['scripts/playground.js'],
+  entryPoints: ['scripts/playground.ts'],
   outdir: 'dist/playground',
   write: false,
   metafile: true,
@@ -35,7 +35,7 @@ const { outputFiles, metafile } = await build({
  * Fonts and pictures stand in the style sheet as data URLs, which many content security policies refuse. The system's
  * fonts do as well, and the pictures are painted over by later rules.
  */
-function keepStylesSelfContained({ onLoad }) {
+function keepStylesSelfContained({ onLoad }: PluginBuild): void {
   onLoad({ filter: /graphiql\.css$/ }, async ({ path }) => {
     const css = await readFile(path, 'utf8')
     const contents = css.replaceAll(/@font-face\s*\{[^}]*\}/g, '').replaceAll(/url\("?data:image[^)]*\)/g, 'none')
@@ -44,21 +44,21 @@ function keepStylesSelfContained({ onLoad }) {
 }
 
 /** The licence texts of all bundled packages, as their licences ask for. */
-async function licences() {
+async function licences(): Promise<string> {
   const folder = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//
   const folders = new Set(Object.keys(metafile.inputs).flatMap((path) => folder.exec(path)?.[1] ?? []))
   const texts = await Promise.all([...folders].toSorted().map(licenceOf))
   return texts.join('\n')
 }
 
-async function licenceOf(folder) {
+async function licenceOf(folder: string): Promise<string> {
   const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'))
   const file = (await readdir(join(root, folder))).toSorted().find((entry) => /^licen[cs]e/i.test(entry))
   const text = file === undefined ? '' : `\n${await readFile(join(root, folder, file), 'utf8')}`
   return `${'-'.repeat(80)}\n${name} ${version} (${license})\n${text}`
 }
 
-const files = new Map(outputFiles.map(({ path, contents }) => [path, contents]))
+const files = new Map<string, Uint8Array>(outputFiles.map(({ path, contents }) => [path, contents]))
 files.set(join(target, 'playground.svg'), Buffer.from(ICON))
 if (existsSync(target)) await rm(target, { recursive: true })
 await mkdir(target, { recursive: true })

@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-// Runs the test files of an Express checkout against `twinroute/express` (test/support/express-like.mjs):
+// Runs the test files of an Express checkout against `twinroute/express` (express-like.mjs):
 //
 //   EXPRESS_CHECKOUT=~/express npm run suite:express [-- core|all|FILE...] [--early]
 //
@@ -13,12 +12,17 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-const FACTORY = new URL('../test/support/express-like.mjs', import.meta.url)
 const TEST_TIMEOUT = 5000
 const FILE_TIMEOUT = 240_000
 
+interface Result {
+  passed: number
+  /** `FILE: TEST: MESSAGE` */
+  failures: string[]
+}
+
 /** A reporter that says nothing. */
-function Silent() {}
+function Silent(): void {}
 
 /** What a handler or middleware touches: request, response, `use`, parsers, static files. */
 const CORE =
@@ -26,9 +30,9 @@ const CORE =
 
 const checkout = resolve(process.env.EXPRESS_CHECKOUT ?? '')
 if (process.send === undefined) await runSuite()
-else await runFile(process.argv[2])
+else await runFile(process.argv[2] as string)
 
-async function runSuite() {
+async function runSuite(): Promise<void> {
   const { values, positionals } = parseArgs({ options: { early: { type: 'boolean' } }, allowPositionals: true })
   if (process.env.EXPRESS_CHECKOUT === undefined)
     fail('Set EXPRESS_CHECKOUT to a checkout of Express with its packages')
@@ -43,26 +47,26 @@ async function runSuite() {
   process.exitCode = failures.length === 0 ? 0 : 1
 }
 
-function fail(message) {
+function fail(message: string): never {
   process.stderr.write(`${message}\n`)
   process.exit(2)
 }
 
-function testFiles() {
-  return readdirSync(join(checkout, 'test'), { recursive: true })
+function testFiles(): string[] {
+  return readdirSync(join(checkout, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.js') && !file.startsWith('support') && file !== 'utils.js') // about the checkout's lib
     .toSorted()
 }
 
-function isWanted(file, group, others) {
+function isWanted(file: string, group: string, others: readonly string[]): boolean {
   if (group === 'all') return true
   return group === 'core' ? CORE.test(file) : [group, ...others].some((prefix) => file.startsWith(prefix))
 }
 
-async function inParallel(items, work) {
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const waiting = items.entries()
-  const results = []
-  const worker = async () => {
+  const results: R[] = []
+  const worker = async (): Promise<void> => {
     for (const [index, item] of waiting) results[index] = await work(item)
   }
   await Promise.all(Array.from({ length: availableParallelism() }, worker))
@@ -70,14 +74,14 @@ async function inParallel(items, work) {
 }
 
 /** @returns how many tests passed, and `FILE: TEST: MESSAGE` for those that did not; a file that breaks off is one failure */
-function startFile(file, body) {
+function startFile(file: string, body: 'early' | 'late'): Promise<Result> {
   return new Promise((done) => {
     const env = { ...process.env, SUITE_BODY: body }
     const child = fork(fileURLToPath(import.meta.url), [file], { env, silent: true, timeout: FILE_TIMEOUT })
-    let result = { passed: 0, failures: [] }
+    let result: Result = { passed: 0, failures: [] }
     let output = ''
-    child.stderr.on('data', (part) => (output += part))
-    child.on('message', (message) => (result = message))
+    child.stderr?.on('data', (part) => (output += part))
+    child.on('message', (message) => (result = message as Result))
     child.on('close', (code) => {
       if (code !== 0) result.failures.push(`${file}: ended with ${code}: ${output.trim().split('\n').at(-1)}`)
       done(result)
@@ -85,30 +89,31 @@ function startFile(file, body) {
   })
 }
 
-async function runFile(file) {
+async function runFile(file: string): Promise<void> {
   process.chdir(checkout)
   const require = createRequire(join(checkout, 'test', file))
   require(join(checkout, 'test/support/env'))
-  const { default: factory } = await import(FACTORY)
+  const { default: factory } = await import('./express-like.mjs')
   replaceEntry(join(checkout, 'index.js'), factory)
   const Mocha = require('mocha')
   const mocha = new Mocha({ timeout: TEST_TIMEOUT, reporter: Silent })
   mocha.addFile(join(checkout, 'test', file))
-  const result = { passed: 0, failures: [] }
-  const runner = mocha.run(() => process.send(result, () => process.exit()))
+  const result: Result = { passed: 0, failures: [] }
+  const runner = mocha.run(() => process.send?.(result, undefined, {}, () => process.exit()))
   runner.on('pass', () => result.passed++)
-  runner.on('fail', (test, error) => result.failures.push(`${file}: ${test.fullTitle()}: ${error.message}`))
+  runner.on('fail', (test: any, error: Error) => result.failures.push(`${file}: ${test.fullTitle()}: ${error.message}`))
 }
 
 /** Tests and examples require the checkout's entry by a relative path; they get the factory for it. */
-function replaceEntry(entry, factory) {
-  const load = Module._load
-  Module._load = function (request, parent, ...rest) {
+function replaceEntry(entry: string, factory: unknown): void {
+  const loader: any = Module
+  const load = loader._load
+  loader._load = function (request: string, parent: NodeJS.Module | undefined, ...rest: unknown[]) {
     const isOwn =
       request.startsWith('.') &&
       parent?.filename !== undefined &&
       !parent.filename.startsWith(join(dirname(entry), 'lib'))
-    return isOwn && Module._resolveFilename(request, parent) === entry
+    return isOwn && loader._resolveFilename(request, parent) === entry
       ? factory
       : load.call(this, request, parent, ...rest)
   }

@@ -1,4 +1,4 @@
-// The query tool in the browser. scripts/build-playground.mjs makes one script and one style sheet of it.
+// The query tool in the browser. scripts/build-playground.ts makes one script and one style sheet of it.
 import { GraphiQL } from 'graphiql'
 import { createElement } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -6,10 +6,13 @@ import 'graphiql/graphiql.css'
 import './playground.css'
 
 // Parts of GraphiQL insert style elements; under a content security policy they need the nonce of this script.
+declare global {
+  var __webpack_nonce__: string | undefined
+}
 globalThis.__webpack_nonce__ = document.currentScript?.nonce
 
 /** Queries go to the address of the page itself, so prefixes and proxies need no setting. */
-async function send(parameters, { headers } = {}) {
+async function send(parameters: unknown, { headers }: { headers?: Record<string, string> } = {}): Promise<unknown> {
   const response = await fetch(globalThis.location.pathname, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
@@ -23,15 +26,15 @@ const storage = {
   get length() {
     return globalThis.localStorage.length
   },
-  getItem: (key) => globalThis.localStorage.getItem(key),
-  setItem: (key, value) => globalThis.localStorage.setItem(key, withoutHeaders(value)),
-  removeItem: (key) => globalThis.localStorage.removeItem(key),
+  getItem: (key: string) => globalThis.localStorage.getItem(key),
+  setItem: (key: string, value: string) => globalThis.localStorage.setItem(key, withoutHeaders(value)),
+  removeItem: (key: string) => globalThis.localStorage.removeItem(key),
   clear: () => globalThis.localStorage.clear()
 }
 
-function withoutHeaders(value) {
+function withoutHeaders(value: string): string {
   try {
-    return JSON.stringify(JSON.parse(value, (key, member) => (key === 'headers' ? undefined : member)))
+    return JSON.stringify(JSON.parse(value, (key, member: unknown) => (key === 'headers' ? undefined : member)))
   } catch {
     return value // a query is stored as it is
   }
