@@ -11,7 +11,7 @@ import { anchorsOf, type Block, type Page, readPages } from './support/pages.js'
 import { root } from './support/source-tree.js'
 
 const run = promisify(execFile)
-const preload = pathToFileURL(join(root, 'test/support/free-port.mjs')).href
+const preload = pathToFileURL(join(root, '.test/support/free-port.js')).href
 
 // Below the repository, so that the pages' imports find this package by its name, and its packages.
 const workshop = join(root, '.test/pages')

@@ -43,7 +43,7 @@ t.test('V8 keeps requests and responses in fast mode, under one hidden class per
       export const middleware = [pass, async (request, response, next) => next()]
       export const POST = (request, response) => (kept('chain', request, response), response.json(request.body))`
   })
-  const shapes = new URL('./support/shapes.mjs', import.meta.url)
+  const shapes = new URL('./support/shapes.js', import.meta.url)
   const { stdout } = await run(process.execPath, ['--allow-natives-syntax', shapes.pathname, join(top, 'api')], {
     cwd: root
   })

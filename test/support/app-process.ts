@@ -22,7 +22,7 @@ export interface AppProcess {
   /** Of each of its apps, without a slash at the end. */
   addresses: readonly string[]
   address: string
-  /** Makes it do something, by a command of `closing-app.mjs` or by a signal. */
+  /** Makes it do something, by a command of `closing-app.ts` or by a signal. */
   tell(command: string): void
   kill(signal: NodeJS.Signals): void
   /** Resolves when the process says this, or has said it. */
@@ -31,7 +31,7 @@ export interface AppProcess {
 }
 
 export async function startProcess(t: Test, apiDir: string, options: object = {}): Promise<AppProcess> {
-  const program = join(root, '.test/support/closing-app.mjs')
+  const program = join(root, '.test/support/closing-app.js')
   const child = fork(program, [apiDir, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))
   const said: unknown[] = []

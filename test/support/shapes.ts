@@ -1,14 +1,23 @@
-// node --allow-natives-syntax shapes.mjs API_DIR: sends many requests of each kind and prints, as JSON, whether V8 keeps
+// node --allow-natives-syntax shapes.js API_DIR: sends many requests of each kind and prints, as JSON, whether V8 keeps
 // their request and response objects in fast mode and under one hidden class.
 import { once } from 'node:events'
 import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { runInThisContext } from 'node:vm'
-import fastify from 'fastify'
-import { createApp, fileRoutes } from '../../dist/index.js'
+import fastify, { type FastifyInstance } from 'fastify'
+import { createApp, fileRoutes } from 'twinroute'
 
 const REQUESTS = 100
-const JSON_BODY = ['POST', { 'content-type': 'application/json' }, '{"a":1}']
-const KINDS = {
+type Sent = [method: string, headers?: http.OutgoingHttpHeaders, body?: string]
+type Pair = [request: object, response: object]
+interface Shapes {
+  pairs: number
+  requests: boolean
+  responses: boolean
+}
+
+const JSON_BODY: Sent = ['POST', { 'content-type': 'application/json' }, '{"a":1}']
+const KINDS: Record<string, Sent> = {
   returned: ['GET'],
   later: ['GET'],
   express: ['GET', { cookie: 'a=1' }],
@@ -17,10 +26,10 @@ const KINDS = {
 }
 
 /** Filled by the route files: kind to the pairs it has seen. */
-globalThis.seenPairs = {}
+const seen: { seenPairs: Record<string, Pair[]> } = Object.assign(globalThis, { seenPairs: {} })
 
-async function send(port, kind) {
-  const [method, headers, body] = KINDS[kind]
+async function send(port: number, [kind, sent]: [string, Sent]): Promise<void> {
+  const [method, headers = {}, body] = sent
   const request = http.request({ port, host: '127.0.0.1', path: `/api/${kind}?q=1`, method, headers, agent })
   request.end(body)
   const [response] = await once(request, 'response')
@@ -31,16 +40,16 @@ async function send(port, kind) {
 const isFast = runInThisContext('(object) => %HasFastProperties(object)')
 const areAlike = runInThisContext('(first, second) => %HaveSameMap(first, second)')
 
-function isOneFastShape(objects) {
+function isOneFastShape(objects: readonly object[]): boolean {
   return objects.every((object) => isFast(object) && areAlike(object, objects[0]))
 }
 
-async function shapesOn(app) {
-  globalThis.seenPairs = {}
+async function shapesOn(app: Pick<FastifyInstance, 'listen' | 'server' | 'close'>): Promise<Record<string, Shapes>> {
+  seen.seenPairs = {}
   await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address()
-  for (const kind of Object.keys(KINDS)) for (let i = 0; i < REQUESTS; i++) await send(port, kind)
-  const shapes = Object.entries(globalThis.seenPairs).map(([kind, pairs]) => [
+  const { port } = app.server.address() as AddressInfo
+  for (const kind of Object.entries(KINDS)) for (let i = 0; i < REQUESTS; i++) await send(port, kind)
+  const shapes = Object.entries(seen.seenPairs).map(([kind, pairs]) => [
     kind,
     {
       pairs: pairs.length,
@@ -53,8 +62,7 @@ async function shapesOn(app) {
 }
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-const [, , apiDir] = process.argv
-const options = { apiDir, mode: 'test' }
+const options = { apiDir: process.argv[2] as string, mode: 'test' } as const
 const host = fastify()
 await host.register(fileRoutes, options)
 const shapes = { app: await shapesOn(await createApp(options)), host: await shapesOn(host) }

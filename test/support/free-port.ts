@@ -1,9 +1,9 @@
 // Loaded before a program of a page: what it listens on takes any free port, and does not keep the process alive.
 import { Server } from 'node:net'
 
-const { listen } = Server.prototype
+const { listen } = Server.prototype as { listen: (this: Server, ...given: unknown[]) => Server }
 
-Server.prototype.listen = function (where, ...rest) {
+Server.prototype.listen = function (this: Server, where?: unknown, ...rest: unknown[]) {
   const freed = typeof where === 'object' && where !== null && 'port' in where ? { ...where, port: 0 } : where
   listen.call(this, typeof freed === 'number' || typeof freed === 'string' ? 0 : freed, ...rest)
   return this.unref()
