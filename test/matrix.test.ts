@@ -3,7 +3,7 @@ import t from 'tap'
 
 const matrix = new URL('../test/matrix/', import.meta.url)
 
-/** What test/matrix/table.mjs gives; plain JavaScript, since its packages are installed in its own folder. */
+/** What test/matrix/src/table.ts gives; compiled beside the packages it tries, which are installed in that folder. */
 interface Outcome {
   name: string
   place: string
@@ -19,7 +19,7 @@ interface Table {
 if (!existsSync(new URL('node_modules', matrix))) {
   t.fail('the packages of the matrix are not installed: npm ci --prefix test/matrix')
 } else {
-  const table: Table = await import(new URL('table.mjs', matrix).href)
+  const table: Table = await import(new URL('dist/table.js', matrix).href)
 
   t.test('the matrix holds at least 40 packages', async (t) => {
     t.ok(table.CASES.filter(({ version }) => version === undefined).length >= 40)

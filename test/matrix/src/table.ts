@@ -1,28 +1,43 @@
-import { PLACES, runAt, versionOf } from './harness.mjs'
-import apis from './apis.mjs'
-import bodies from './bodies.mjs'
-import files from './files.mjs'
-import logs from './logs.mjs'
-import security from './security.mjs'
-import sessions from './sessions.mjs'
+import { type Case, type Place, PLACES, runAt, versionOf } from './harness.js'
+import apis from './apis.js'
+import bodies from './bodies.js'
+import files from './files.js'
+import logs from './logs.js'
+import security from './security.js'
+import sessions from './sessions.js'
+
+/** A case at one place. */
+export interface Outcome {
+  name: string
+  place: Place
+  error?: Error
+}
+
+/** A row of the table. */
+export interface Result {
+  name: string
+  version: string
+  job: string
+  places: Partial<Record<Place, 'works' | 'fails'>>
+}
 
 /** Every row of the matrix. */
-export const CASES = [...bodies, ...files, ...security, ...sessions, ...logs, ...apis]
+export const CASES: readonly Case[] = [...bodies, ...files, ...security, ...sessions, ...logs, ...apis]
 
 /** Tries the cases of these names (all without one), one after another. */
-export async function tryAll(names, onOutcome) {
-  const results = []
+export async function tryAll(names: readonly string[], onOutcome: (outcome: Outcome) => void): Promise<Result[]> {
+  const results: Result[] = []
   for (const one of CASES) {
     if (names.length > 0 && !names.includes(one.name)) continue
-    const places = {}
+    const places: Result['places'] = {}
     for (const place of PLACES) {
       if (one.places !== undefined && !one.places.includes(place)) continue
-      const error = await runAt(place, one).then(
+      const error: Error | undefined = await runAt(place, one).then(
         () => undefined,
-        (failure) => failure
+        (failure: Error) => failure
       )
       places[place] = error === undefined ? 'works' : 'fails'
-      onOutcome({ name: one.name, place, error })
+      onOutcome({ name: one.name, place, ...(error && { error }) })
     }
     results.push({ name: one.name, version: one.version?.() ?? versionOf(one.name), job: one.job, places })
   }
@@ -30,7 +45,7 @@ export async function tryAll(names, onOutcome) {
 }
 
 /** As Markdown. */
-export function tableOf(results) {
+export function tableOf(results: readonly Result[]): string {
   const head = `| Package | Version | Job | ${PLACES.map((place) => `\`${place}\``).join(' | ')} |`
   const rows = results.map(
     ({ name, version, job, places }) =>
@@ -43,7 +58,7 @@ const BEGIN = '<!-- npm run test:matrix -- --write -->'
 const END = '<!-- end of the table -->'
 
 /** The page with the table between its marks. */
-export function withTable(text, table) {
+export function withTable(text: string, table: string): string {
   const start = text.indexOf(BEGIN)
   const end = text.indexOf(END)
   if (start === -1 || end < start) throw new Error(`The page has no ${BEGIN} and ${END}`)

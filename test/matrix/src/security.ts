@@ -21,13 +21,15 @@ import nocache from 'nocache'
 import passport from 'passport'
 import { ExtractJwt, Strategy as JwtStrategy } from 'passport-jwt'
 import { Strategy as LocalStrategy } from 'passport-local'
-import { serve } from './harness.mjs'
+import { type Case, serve } from './harness.js'
 
 const secret = 'a secret of the matrix, long enough for HS256'
 const sessions = () => session({ secret, resave: false, saveUninitialized: true })
-const bearer = (claims, options = {}) => ({ authorization: `Bearer ${jwt.sign(claims, secret, options)}` })
+const bearer = (claims: object, options = {}): { authorization: string } => ({
+  authorization: `Bearer ${jwt.sign(claims, secret, options)}`
+})
 
-export default [
+const cases: Case[] = [
   {
     name: 'cors',
     job: 'grants the origin, answers the preflight',
@@ -50,7 +52,7 @@ export default [
     name: 'helmet',
     job: 'sets its headers, also with a nonce of the request, also on errors',
     middleware: () => [
-      (_request, response, next) => next(void (response.locals.nonce = 'abc')),
+      (_request: any, response: any, next: any) => next(void (response.locals.nonce = 'abc')),
       helmet({
         contentSecurityPolicy: {
           directives: { scriptSrc: [(_request, response) => `'nonce-${response.locals.nonce}'`] }
@@ -149,7 +151,9 @@ export default [
     },
     async handler(request) {
       if (request.path.endsWith('/in'))
-        await new Promise((resolve, reject) => request.login({ id: 7 }, (error) => (error ? reject(error) : resolve())))
+        await new Promise<void>((resolve, reject) =>
+          request.login({ id: 7 }, (error) => (error ? reject(error) : resolve()))
+        )
       if (request.path.endsWith('/out')) await new Promise((resolve) => request.logout(resolve))
       return { user: request.user?.id ?? null, isIn: request.isAuthenticated() }
     },
@@ -217,7 +221,7 @@ export default [
       return [
         cookieParser(),
         csrf.doubleCsrfProtection,
-        (request, _response, next) => next(void (request.token = request.csrfToken?.()))
+        (request: any, _response: any, next: any) => next(void (request.token = request.csrfToken?.()))
       ]
     },
     handler: (request, response) => response.json({ token: request.token }),
@@ -316,3 +320,5 @@ export default [
     }
   }
 ]
+
+export default cases

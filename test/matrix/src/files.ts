@@ -12,7 +12,7 @@ import vhost from 'vhost'
 import webpack from 'webpack'
 import webpackDev from 'webpack-dev-middleware'
 import webpackHot from 'webpack-hot-middleware'
-import { filesIn, multipart, serve } from './harness.mjs'
+import { type Call, type Case, type Env, filesIn, multipart, serve } from './harness.js'
 
 const site = () =>
   filesIn({
@@ -28,7 +28,7 @@ const site = () =>
 /** A server that tells what reached it. */
 function upstream() {
   return serve((request, response) => {
-    const parts = []
+    const parts: Buffer[] = []
     request.on('data', (part) => parts.push(part))
     request.on('end', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'x-upstream': '1' })
@@ -37,7 +37,7 @@ function upstream() {
   })
 }
 
-async function proxies(call) {
+async function proxies(call: Call): Promise<void> {
   const get = await call('GET /api/a%20b?c=1')
   equal(get.json.url, '/a%20b?c=1')
   equal(get.headers['x-upstream'], '1')
@@ -50,7 +50,7 @@ async function proxies(call) {
   )
 }
 
-function compiler({ folder }) {
+function compiler({ folder }: Env): any {
   return webpack({
     mode: 'development',
     context: folder,
@@ -62,7 +62,7 @@ function compiler({ folder }) {
 
 const sources = () => filesIn({ 'entry.js': 'console.log("bundled")' })
 
-export default [
+const cases: Case[] = [
   {
     name: 'serve-static',
     job: 'sends files, redirects folders below its path, passes on the rest',
@@ -151,7 +151,7 @@ export default [
     options: { bodyParser: 'early' },
     places: ['createMiddleware', 'use'],
     middleware: ({ port }) => [
-      (request, _response, next) =>
+      (request: any, _response: any, next: any) =>
         next(
           request.method === 'POST' && request.is('json') && request.body === undefined
             ? new Error('not parsed')
@@ -194,12 +194,14 @@ export default [
     },
     async check(_call, { port, hot, compiler }) {
       const response = await fetch(`http://127.0.0.1:${port}/api/hot`)
-      match(response.headers.get('content-type'), /text\/event-stream/)
-      const reader = response.body.getReader()
-      ok((await reader.read()).value.length > 0)
+      match(response.headers.get('content-type') ?? '', /text\/event-stream/)
+      const reader = response.body!.getReader()
+      ok((await reader.read()).value!.length > 0)
       await reader.cancel()
       hot.close()
       await new Promise((resolve) => compiler.close(resolve))
     }
   }
 ]
+
+export default cases

@@ -9,11 +9,11 @@ import formidable from 'formidable'
 import hpp from 'hpp'
 import methodOverride from 'method-override'
 import multer from 'multer'
-import { multipart } from './harness.mjs'
+import { type Case, multipart } from './harness.js'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
-export default [
+const cases: Case[] = [
   {
     name: 'body-parser',
     job: 'parses JSON, refuses what is none',
@@ -64,7 +64,7 @@ export default [
     name: 'formidable',
     job: 'parses the form in middleware',
     middleware: () => [
-      async (request, _response, next) => {
+      async (request: any, _response: any, next: any) => {
         const [fields, files] = await formidable({}).parse(request)
         request.form = { title: fields.title?.[0], size: files.file?.[0].size }
         next()
@@ -81,7 +81,7 @@ export default [
     name: 'busboy',
     job: 'gets the request piped',
     middleware: () => [
-      (request, _response, next) => {
+      (request: any, _response: any, next: any) => {
         const parser = Busboy({ headers: request.headers })
         request.form = {}
         parser.on('field', (name, value) => (request.form[name] = value))
@@ -164,3 +164,5 @@ export default [
     }
   }
 ]
+
+export default cases

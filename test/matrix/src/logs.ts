@@ -19,10 +19,11 @@ import { pinoHttp } from 'pino-http'
 import promClient from 'prom-client'
 import responseTime from 'response-time'
 import winston from 'winston'
+import type { Case, Env } from './harness.js'
 
 /** Lines as they are written. */
 function logBook() {
-  const lines = []
+  const lines: string[] = []
   const stream = new Writable({
     write(chunk, _encoding, done) {
       lines.push(String(chunk))
@@ -32,12 +33,12 @@ function logBook() {
   })
   const next = async () => {
     if (lines.length === 0) await once(stream, 'line')
-    return lines.shift()
+    return lines.shift() as string
   }
   return { stream, next }
 }
 
-export default [
+const cases: Case[] = [
   {
     name: 'morgan',
     job: 'logs status, length and the whole url',
@@ -115,7 +116,7 @@ export default [
     job: 'shows errors as the client accepts them',
     places: ['use', 'twinroute/express'],
     middleware: () => [
-      (request, _response, next) =>
+      (request: any, _response: any, next: any) =>
         next(request.path === '/broken' ? Object.assign(new Error('broken'), { status: 418 }) : undefined),
       errorHandler({ log: false })
     ],
@@ -130,7 +131,7 @@ export default [
     job: 'captures an error and passes it on',
     places: ['use', 'twinroute/express'],
     async setup() {
-      const events = []
+      const events: any[] = []
       Sentry.init({
         dsn: 'http://key@127.0.0.1/1',
         defaultIntegrations: false,
@@ -142,7 +143,7 @@ export default [
       return { events, close: () => Sentry.close() }
     },
     middleware: () => [
-      (request, _response, next) => next(request.path === '/broken' ? new Error('broken') : undefined),
+      (request: any, _response: any, next: any) => next(request.path === '/broken' ? new Error('broken') : undefined),
       Sentry.expressErrorHandler()
     ],
     async check(call, { events }) {
@@ -171,7 +172,7 @@ export default [
     job: 'keeps values over asynchronous steps and the body’s arrival',
     middleware: () => [
       httpContext.middleware,
-      (request, _response, next) => {
+      (request: any, _response: any, next: any) => {
         httpContext.set('path', request.path)
         next()
       },
@@ -210,7 +211,7 @@ export default [
     },
     middleware(env) {
       shared.storage = env.storage
-      return [(request, _response, next) => env.storage.run(request.path, next)]
+      return [(request: any, _response: any, next: any) => env.storage.run(request.path, next)]
     },
     handler: async () => ({ stored: shared.storage.getStore() }),
     async check(call) {
@@ -252,7 +253,7 @@ export default [
     name: 'express-async-handler',
     job: 'hands rejections to the error handling',
     middleware: () => [
-      asyncHandler(async (request, _response, next) => {
+      asyncHandler(async (request: any, _response: any, next: any) => {
         await null
         if (request.path === '/broken') throw Object.assign(new Error('broken'), { status: 409, statusCode: 409 })
         next()
@@ -265,4 +266,6 @@ export default [
   }
 ]
 
-const shared = {}
+export default cases
+
+const shared: Env = {}

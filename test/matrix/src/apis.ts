@@ -11,9 +11,10 @@ import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
 import { createHandler } from 'graphql-http/lib/use/express'
 import { createSchema, createYoga } from 'graphql-yoga'
 import swaggerUi from 'swagger-ui-express'
+import type { Call, Case } from './harness.js'
 
 const typeDefs = 'type Query { hello(name: String): String }'
-const resolvers = { Query: { hello: (_root, { name }) => `hello ${name}` } }
+const resolvers = { Query: { hello: (_root: unknown, { name }: { name: string }) => `hello ${name}` } }
 const ask = { query: 'query ($name: String) { hello(name: $name) }', variables: { name: 'Ann' } }
 
 const schema = new GraphQLSchema({
@@ -23,7 +24,7 @@ const schema = new GraphQLSchema({
   })
 })
 
-async function answersGraphql(call) {
+async function answersGraphql(call: Call): Promise<void> {
   const { status, json } = await call('POST /api/', { body: ask, headers: { accept: 'application/json' } })
   equal(status, 200)
   equal(json.data.hello, 'hello Ann')
@@ -51,7 +52,7 @@ const description = {
   }
 }
 
-export default [
+const cases: Case[] = [
   {
     name: 'swagger-ui-express',
     job: 'shows its page, script and style',
@@ -149,3 +150,5 @@ export default [
     }
   }
 ]
+
+export default cases

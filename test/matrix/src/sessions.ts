@@ -12,11 +12,12 @@ import helmet from 'helmet'
 import memoryStore from 'memorystore'
 import pg from 'pg'
 import { createClient } from 'redis'
+import type { Call, Case } from './harness.js'
 
 const secret = 'a secret of the matrix'
 
 /** Counts the requests of a session, answering by the word in the path. */
-function count(request, response) {
+function count(request: any, response: any): unknown {
   request.session.count = (request.session.count ?? 0) + 1
   const answer = { count: request.session.count }
   if (request.path.endsWith('/redirect')) return response.redirect('/elsewhere')
@@ -25,7 +26,7 @@ function count(request, response) {
 }
 
 /** The next request must find what the one before stored, whatever way its answer left. */
-async function countsUp(call) {
+async function countsUp(call: Call): Promise<void> {
   const first = await call('GET /api/json')
   equal(first.json.count, 1)
   ok(first.cookie, 'a cookie is set')
@@ -45,7 +46,7 @@ class SlowStore extends session.MemoryStore {
   }
 }
 
-export default [
+const cases: Case[] = [
   {
     name: 'cookie-parser',
     job: 'reads signed, plain and JSON cookies',
@@ -194,3 +195,5 @@ export default [
     }
   }
 ]
+
+export default cases
