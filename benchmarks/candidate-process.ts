@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { Candidate } from './candidate.js'
 import type { Usage } from './serve.js'
 
 export interface ProcessOptions {
@@ -20,13 +21,16 @@ export class CandidateProcess {
     this.port = port
   }
 
-  static async start(name: string, { node, collects = false }: ProcessOptions): Promise<CandidateProcess> {
-    const child = fork(fileURLToPath(new URL('serve.js', import.meta.url)), [name, collects ? 'collect' : ''], {
+  static async start(candidate: Candidate, { node, collects = false }: ProcessOptions): Promise<CandidateProcess> {
+    const given = [candidate.module, candidate.export, collects ? 'collect' : '']
+    const child = fork(fileURLToPath(new URL('serve.js', import.meta.url)), given, {
       execPath: node,
       execArgv: collects ? ['--expose-gc'] : [],
       env: { ...process.env, NODE_ENV: 'production' }
     })
-    const [message] = (await Promise.race([once(child, 'message'), failure(child, name)])) as [{ port: number }]
+    const [message] = (await Promise.race([once(child, 'message'), failure(child, candidate.name)])) as [
+      { port: number }
+    ]
     return new CandidateProcess(child, message.port)
   }
 

@@ -31,8 +31,8 @@ export async function measure(server: CandidateProcess, work: Work, amount: numb
   const before = await server.usage()
   const result = await load(server.port, work, amount)
   const after = await server.usage()
-  if (result.errors > 0 || result['2xx'] + result.non2xx !== amount)
-    throw new Error(`Not every request was answered: ${work.name}`)
+  const right = work.status < 300 ? result['2xx'] : result.non2xx
+  if (result.errors > 0 || right !== amount) throw new Error(`Not every request was answered: ${work.name}`)
   return { cpu: (after.cpu - before.cpu) / amount, rate: result.requests.average }
 }
 

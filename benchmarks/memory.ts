@@ -3,16 +3,18 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { CandidateProcess } from './candidate-process.js'
 import { load } from './drive.js'
+import { REST } from './rest.js'
 import { WORKS, type Work } from './workload.js'
 
 const CONNECTIONS = 1000
 const KIBIBYTE = 1024
 const STEPS = 10
 const requests = Number(process.argv[2] ?? 1_000_000)
-const names = ['fastify', 'twinroute']
+const candidates = REST.candidates.filter(({ name }) => name === 'fastify' || name === 'twinroute')
 
-for (const name of names) {
-  const server = await CandidateProcess.start(name, { node: process.execPath, collects: true })
+for (const candidate of candidates) {
+  const { name } = candidate
+  const server = await CandidateProcess.start(candidate, { node: process.execPath, collects: true })
   process.stdout.write(`${name}: ${(await perIdleConnection(server)).toFixed(2)} KiB of heap per idle connection\n`)
   process.stdout.write(
     `${name}: ${(await slope(server)).toFixed(0)} bytes of heap per 1 000 requests over ${requests}\n`

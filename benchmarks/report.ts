@@ -1,5 +1,5 @@
-import { YARDSTICK } from './candidate.js'
 import { spread, type Spread } from './statistics.js'
+import type { Amounts } from './suite.js'
 
 /** One timed round. */
 export interface Sample {
@@ -14,7 +14,7 @@ export interface Sample {
 export interface Row {
   candidate: string
   work: string
-  /** CPU per request over that of plain Fastify in the same round. */
+  /** CPU per request over that of the yardstick in the same round. */
   ratio: Spread
   /** Microseconds. */
   cpu: Spread
@@ -25,19 +25,22 @@ export interface Report {
   node: string
   machine: string
   date: string
-  settings: { launches: number; rounds: number; amount: number; warmup: number; connections: number }
+  /** What the ratios are to, as a title. */
+  yardstick: string
+  settings: Amounts & { connections: number }
   rows: readonly Row[]
 }
 
 /** Ratios are taken within a round, where the machine was in the same mood for both. */
-export function summarize(samples: readonly Sample[]): Row[] {
+export function summarize(samples: readonly Sample[], yardstick: string): Row[] {
+  const base = samples.filter(({ candidate }) => candidate === yardstick)
   const groups = groupBy(samples)
   return [...groups.values()].map((group) => {
     const { candidate, work } = group[0] as Sample
     return {
       candidate,
       work,
-      ratio: spread(group.map((sample) => sample.cpu / yardstickOf(samples, sample).cpu)),
+      ratio: spread(group.map((sample) => sample.cpu / sameRound(base, sample).cpu)),
       cpu: spread(group.map(({ cpu }) => cpu)),
       rate: spread(group.map(({ rate }) => rate))
     }
@@ -53,8 +56,6 @@ function groupBy(samples: readonly Sample[]): Map<string, Sample[]> {
   return groups
 }
 
-function yardstickOf(samples: readonly Sample[], { work, launch, round }: Sample): Sample {
-  return samples.find(
-    (other) => other.candidate === YARDSTICK && other.work === work && other.launch === launch && other.round === round
-  ) as Sample
+function sameRound(samples: readonly Sample[], { work, launch, round }: Sample): Sample {
+  return samples.find((other) => other.work === work && other.launch === launch && other.round === round) as Sample
 }

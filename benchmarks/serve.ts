@@ -1,5 +1,5 @@
 // Child process: starts one candidate and answers the driver's questions about what it has used.
-import { CANDIDATES } from './candidate.js'
+import type { Start } from './candidate.js'
 
 export interface Usage {
   /** Microseconds of CPU, user and system. */
@@ -9,13 +9,13 @@ export interface Usage {
   heap: number
 }
 
-const [name, mode = ''] = process.argv.slice(2)
-const candidate = CANDIDATES.find((known) => known.name === name)
-if (candidate === undefined || process.send === undefined)
-  throw new Error(`Started by the driver with a candidate, not ${name}`)
+const [file, name = '', mode = ''] = process.argv.slice(2)
+const module = (await import(`./${file}.js`)) as Record<string, Start>
+const start = module[name]
+if (start === undefined || process.send === undefined)
+  throw new Error(`Started by the driver with a candidate, not ${file} ${name}`)
 
-const module = (await import(`./candidates/${candidate.module}.js`)) as Record<string, () => Promise<number>>
-const port = await (module[candidate.export] as () => Promise<number>)()
+const port = await start()
 process.on('message', () => {
   if (mode === 'collect') globalThis.gc?.()
   const { user, system } = process.cpuUsage()

@@ -7,7 +7,7 @@ export function formatTable(report: Report, works: readonly Work[]): string {
   const names = [...new Set(report.rows.map((row) => row.candidate))]
   const { launches, rounds, amount, warmup, connections } = report.settings
   return [
-    `CPU time of the server per request, plain Fastify = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
+    `CPU time of the server per request, ${report.yardstick} = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
     `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order after ${warmup} to warm up.`,
     '',
     line(['', ...columns.map(({ title }) => title)]),

@@ -55,7 +55,3 @@ export const WORKS: readonly Work[] = [
 ]
 
 export const MANY_ROUTES = 200
-
-export function isWork(name: string): boolean {
-  return WORKS.some((work) => work.name === name)
-}

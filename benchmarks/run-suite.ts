@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { dirname } from 'node:path'
+import { CandidateProcess } from './candidate-process.js'
+import { drawChart } from './chart.js'
+import { check, CONNECTIONS, measure } from './drive.js'
+import { summarize, type Report, type Sample } from './report.js'
+import { shuffled } from './statistics.js'
+import { readOptions, type SuiteOptions } from './suite-options.js'
+import type { Suite } from './suite.js'
+import { formatTable } from './table.js'
+import type { Work } from './workload.js'
+
+/** Measures what the command line asks for; prints a table and writes the figures. */
+export async function runSuite(suite: Suite): Promise<void> {
+  const options = readOptions(suite)
+  const samples: Sample[] = []
+  for (let launch = 1; launch <= options.launches; launch++) {
+    for (const work of options.works) {
+      process.stderr.write(`launch ${launch} of ${options.launches}: ${work.title}\n`)
+      samples.push(...(await launchAll(work, launch, options)))
+    }
+  }
+  const report = reportOn(samples, suite, options)
+  const file = options.json ?? new URL(`../results/${suite.name}-${report.node}.json`, import.meta.url).pathname
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
+  process.stdout.write(`${formatTable(report, options.works)}\n`)
+  const [first] = options.works
+  if (options.svg !== undefined && first !== undefined) writeFileSync(options.svg, drawChart(report, first))
+}
+
+/** One process per candidate, all alive at once; the timed rounds go through them in a new order each time. */
+async function launchAll(work: Work, launch: number, options: SuiteOptions): Promise<Sample[]> {
+  const taking = options.candidates.filter((candidate) => candidate.works?.includes(work.name) ?? true)
+  const servers = new Map<string, CandidateProcess>()
+  const found: Sample[] = []
+  try {
+    for (const candidate of shuffled(taking)) {
+      const server = await CandidateProcess.start(candidate, { node: options.node })
+      servers.set(candidate.name, server)
+      await check(candidate.name, server.port, work)
+      await measure(server, work, options.warmup)
+      // once more: what is compiled or kept by now may answer by other code
+      await check(candidate.name, server.port, work)
+    }
+    for (let round = 1; round <= options.rounds; round++) {
+      for (const [candidate, server] of shuffled([...servers])) {
+        const measured = await measure(server, work, options.amount)
+        found.push({ candidate, work: work.name, launch, round, ...measured })
+      }
+    }
+  } finally {
+    for (const server of servers.values()) await server.stop()
+  }
+  return found
+}
+
+function reportOn(samples: readonly Sample[], suite: Suite, options: SuiteOptions): Report {
+  const { launches, rounds, amount, warmup } = options
+  const order = suite.candidates.map(({ name }) => name)
+  return {
+    node: nodeVersion(options.node),
+    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
+    date: new Date().toISOString().slice(0, 10),
+    yardstick: suite.yardstickTitle,
+    settings: { launches, rounds, amount, warmup, connections: CONNECTIONS },
+    rows: summarize(samples, suite.yardstick).toSorted(
+      (a, b) => order.indexOf(a.candidate) - order.indexOf(b.candidate)
+    )
+  }
+}
+
+function nodeVersion(binary: string): string {
+  const known = /node(?:js)?[-/]?v?(\d+)/.exec(binary)?.[1]
+  return binary === process.execPath ? process.version : `node-${known ?? 'other'}`
+}

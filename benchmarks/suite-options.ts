@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+import type { Candidate } from './candidate.js'
+import type { Amounts, Suite } from './suite.js'
+import type { Work } from './workload.js'
+
+export interface SuiteOptions extends Amounts {
+  candidates: readonly Candidate[]
+  works: readonly Work[]
+  /** The node binary that runs the candidates. */
+  node: string
+  /** Where the figures go. */
+  json: string | undefined
+  /** Where a chart goes. */
+  svg: string | undefined
+}
+
+/** Reads the command line; prints the options and ends the process when asked to. */
+export function readOptions(suite: Suite): SuiteOptions {
+  const { launches, rounds, amount, warmup } = suite.defaults
+  const { values } = parseArgs({
+    options: {
+      candidates: { type: 'string' },
+      works: { type: 'string' },
+      launches: { type: 'string', default: String(launches) },
+      rounds: { type: 'string', default: String(rounds) },
+      amount: { type: 'string', default: String(amount) },
+      warmup: { type: 'string', default: String(warmup) },
+      node: { type: 'string', default: process.execPath },
+      json: { type: 'string' },
+      svg: { type: 'string' },
+      help: { type: 'boolean', default: false }
+    }
+  })
+  if (values.help) {
+    process.stdout.write(`${describeOptions(suite)}\n`)
+    process.exit()
+  }
+  return {
+    candidates: withYardstick(suite, choose(suite.candidates, values.candidates)),
+    works: choose(suite.works, values.works),
+    launches: Number(values.launches),
+    rounds: Number(values.rounds),
+    amount: Number(values.amount),
+    warmup: Number(values.warmup),
+    node: values.node,
+    json: values.json,
+    svg: values.svg
+  }
+}
+
+function describeOptions({ command, candidates, works, yardstickTitle, defaults, name }: Suite): string {
+  return `npm run ${command} -- [options]
+  --candidates a,b   default: all of ${candidates.map(({ name }) => name).join(', ')} (${yardstickTitle} always takes part)
+  --works a,b        default: all of ${works.map(({ name }) => name).join(', ')}
+  --launches n       processes per candidate and work, default ${defaults.launches}
+  --rounds n         timed rounds per launch, default ${defaults.rounds}
+  --amount n         requests per round, default ${defaults.amount}
+  --warmup n         requests before the first round, default ${defaults.warmup}
+  --node path        node that runs the servers, default: this one
+  --json file        where the figures go, default benchmarks/results/${name}-NODE.json
+  --svg file         draws a chart of the first work, default none`
+}
+
+function choose<Item extends { name: string }>(all: readonly Item[], names: string | undefined): readonly Item[] {
+  if (names === undefined) return all
+  return names.split(',').map((name) => {
+    const item = all.find((known) => known.name === name)
+    if (item === undefined) throw new Error(`${name} is none of ${all.map((known) => known.name).join(', ')}`)
+    return item
+  })
+}
+
+function withYardstick({ candidates, yardstick }: Suite, chosen: readonly Candidate[]): readonly Candidate[] {
+  if (chosen.some(({ name }) => name === yardstick)) return chosen
+  return [...candidates.filter(({ name }) => name === yardstick), ...chosen]
+}
