@@ -22,4 +22,5 @@ process.on('message', () => {
   const { rss, heapUsed } = process.memoryUsage()
   process.send?.({ cpu: user + system, rss, heap: heapUsed } satisfies Usage)
 })
+process.on('disconnect', () => process.exit()) // the driver has ended, however it did
 process.send({ port })
