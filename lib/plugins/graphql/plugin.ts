@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { isProduction, modeOn } from '../../contract/mode.js'
 import { installCache } from './cached-fields.js'
+import { checkGraphqlOptions } from './check-options.js'
 import { createCostRule } from './complexity.js'
 import { createContextFactory } from './context.js'
 import { Documents } from './documents.js'
@@ -23,6 +24,7 @@ import { SetupError } from './setup-error.js'
 export const graphqlRoutes = fp(registerGraphql, { fastify: '5.x', name: 'twinroute-graphql' })
 
 async function registerGraphql(app: FastifyInstance, options: GraphqlRoutesOptions): Promise<void> {
+  checkGraphqlOptions(options)
   const settings = routeSettings(app, options)
   const schema = loadSchema(options)
   const limits = resolveLimits(options.limits)
