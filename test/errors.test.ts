@@ -359,6 +359,18 @@ t.test('P8: every error of the framework is in the shape of the error handler', 
   })
 })
 
+t.test('what the framework turns a request down with has no stack, even in development', async (t) => {
+  const refusals = SOURCES.filter(([, , status]) => status < 500)
+  onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler, mode: 'development' } }, async (t, call) => {
+    for (const [rule, line, , , sent] of refusals) {
+      const { json } = await call(line, sent)
+      t.equal(json.meta.stack.replace(/^\w*Error: /, ''), json.error.message, rule)
+    }
+    const { json } = await call('GET /api/throws')
+    t.match(json.meta.stack, /^Error: thrown\n {4}at /, 'errors of the application keep theirs')
+  })
+})
+
 t.test("without an error handler every error is in Fastify's shape", async (t) => {
   onEveryHost(t, { routes: sourceRoutes(), options: { middleware: guard }, use: addNative }, async (t, call) => {
     for (const [rule, line, status, , sent] of [...SOURCES, ...APP_SOURCES]) {

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readProperty } from '../errors/read-property.js'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../compat/slots.js'
@@ -24,7 +25,7 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const response = reply.raw as LinkedResponse
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
-      fitHeaders(reply, error)
+      if (response[kAnswered] !== FAILING) fitHeaders(reply, error)
       return last.call(app, error, request, reply)
     }
     response[kAnswered] = OPEN
@@ -54,7 +55,8 @@ function hasPassed(response: LinkedResponse): boolean {
 
 /** Fastify's own answer. It would copy every header of an error, a length of an upstream's body too; ours are set by now. */
 const sendAsFastify: ErrorHandler = (error, _request, reply) => {
-  reply.send('headers' in error ? Object.create(error, { headers: { value: undefined } }) : error)
+  const carriesHeaders = readProperty(error, 'headers') !== undefined
+  reply.send(carriesHeaders ? Object.create(error, { headers: { value: undefined } }) : error)
 }
 
 function isErrorMiddleware(handler: NonNullable<AppOptions['errorHandler']>): handler is ErrorMiddleware {

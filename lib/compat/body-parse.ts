@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util'
 import zlib from 'node:zlib'
 import { parse as parseContentType } from 'content-type'
 import secureJson from 'secure-json-parse'
-import { bodyTooLarge, malformedBody, unsupportedBody } from '../errors/body-errors.js'
+import { bodyTooLarge, malformedBody, unsupportedBody } from '../errors/refusals.js'
 
 const MAX_JSON_DEPTH = 100
 const MAX_FORM_PAIRS = 1000

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { abortedBody, bodyTooLarge } from '../errors/body-errors.js'
+import { abortedBody, bodyTooLarge } from '../errors/refusals.js'
 import type { LinkedRequest } from './slots.js'
 
 type Done = (error: Error | null, bytes: Buffer) => void

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { IncomingMessage } from 'node:http'
-import { abortedBody, bodyTooLarge } from '../errors/body-errors.js'
+import { abortedBody, bodyTooLarge } from '../errors/refusals.js'
 import { bodyKind, parseBody, type BodyKind } from './body-parse.js'
 import { readBody } from './body-stream.js'
 import {

@@ -1,4 +1,5 @@
-import { ApiError, NotFoundError, ValidationError } from '../errors/api-error.js'
+import type { ApiError } from '../errors/api-error.js'
+import { malformedTarget, routeNotFound, targetTooLong } from '../errors/refusals.js'
 
 const MAX_URL = 8192
 const MAX_QUERY_PAIRS = 1000
@@ -22,12 +23,10 @@ function isPath(url: string): boolean {
 }
 
 function refusedLongTarget(url: string): ApiError | undefined {
-  if (url.length > MAX_URL) {
-    return new ApiError(414, 'URI_TOO_LONG', `Request target is longer than ${MAX_URL} characters`)
-  }
+  if (url.length > MAX_URL) return targetTooLong(MAX_URL)
   if (!isPath(url)) return malformedTarget()
   return countPairs(url) > MAX_QUERY_PAIRS
-    ? new ValidationError(`Query has more than ${MAX_QUERY_PAIRS} parameters`)
+    ? malformedTarget(`Query has more than ${MAX_QUERY_PAIRS} parameters`)
     : undefined
 }
 
@@ -35,10 +34,6 @@ function countPairs(url: string): number {
   let pairs = 1
   for (let at = url.indexOf('&'); at !== -1; at = url.indexOf('&', at + 1)) pairs++
   return pairs
-}
-
-function malformedTarget(): ApiError {
-  return new ValidationError('Request target is malformed')
 }
 
 /** Unmatched paths are looked at as text, since no parameter holds what they hide. */
@@ -70,6 +65,6 @@ function firstRefused(values: readonly string[]): ApiError | undefined {
 }
 
 function refusedValue(value: string): ApiError | undefined {
-  if (value === '' || value === '.' || value === '..') return new NotFoundError('Route')
+  if (value === '' || value === '.' || value === '..') return routeNotFound()
   return FORBIDDEN.test(value) ? malformedTarget() : undefined
 }

@@ -1,5 +1,5 @@
 import type { UploadSettings } from '../contract/uploads.js'
-import { abortedBody, tooLarge } from '../errors/body-errors.js'
+import { abortedBody, tooLarge } from '../errors/refusals.js'
 import { readBody } from './body-stream.js'
 import { isDroppedName } from './form-name.js'
 import type { LinkedRequest } from './slots.js'

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { ApiError } from '../errors/api-error.js'
 import { errorHeaders } from '../errors/error-headers.js'
 import { readProperty } from '../errors/read-property.js'
 import { mergeIntoReply, removeContentHeaders } from '../compat/headers.js'
@@ -96,9 +95,4 @@ function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
 export function fitHeaders(reply: FastifyReply, error: Error): void {
   removeContentHeaders(reply)
   reply.headers(errorHeaders(error))
-}
-
-/** 404 in the app's error shape. */
-export function routeNotFound(): ApiError {
-  return new ApiError(404, 'NOT_FOUND', 'Route not found')
 }

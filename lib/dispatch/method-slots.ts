@@ -1,6 +1,6 @@
 import type { Handler } from '../contract/handler.js'
 import type { RouteModule } from '../contract/route-module.js'
-import { ApiError } from '../errors/api-error.js'
+import { methodNotAllowed } from '../errors/refusals.js'
 
 /** What a slot answers, by method. Every method the server accepts has an entry. */
 export type MethodTable<Entry> = Readonly<Record<string, Entry>>
@@ -9,7 +9,7 @@ export type MethodTable<Entry> = Readonly<Record<string, Entry>>
 export function methodTable(module: RouteModule, serverMethods: readonly string[]): MethodTable<Handler> {
   const exported: Record<string, Handler | undefined> = { ...module.handlers }
   const allow = allowedMethods(module)
-  const refuse = methodNotAllowed(allow)
+  const refuse = refuseMethod(allow)
   const table: Record<string, Handler> = Object.create(null) as Record<string, Handler>
   for (const method of serverMethods) table[method] = exported[method] ?? refuse
   if (exported.HEAD === undefined && exported.GET !== undefined) table.HEAD = exported.GET
@@ -26,10 +26,8 @@ export function allowedMethods(module: RouteModule): string {
 }
 
 /** 405 with `Allow` (RFC 9110, section 15.5.6): the path is right, so that no weaker route is tried. */
-function methodNotAllowed(allow: string): Handler {
+function refuseMethod(allow: string): Handler {
   return (request) => {
-    const error = new ApiError(405, 'METHOD_NOT_ALLOWED', `Method ${request.method} is not allowed here`)
-    error.headers = { allow }
-    throw error
+    throw methodNotAllowed(request.method, allow)
   }
 }

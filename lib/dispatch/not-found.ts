@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import findMyWay from 'find-my-way'
-import { ValidationError } from '../errors/api-error.js'
+import type { ApiError } from '../errors/api-error.js'
+import { malformedTarget, routeNotFound } from '../errors/refusals.js'
 import type { Binder } from '../middleware/bind.js'
 import type { ChainRunner } from '../middleware/run-chain.js'
 import { link } from '../compat/attach.js'
@@ -8,7 +9,6 @@ import { paramReader, type ReadParams } from '../compat/params.js'
 import { kParams, type LinkedRequest } from '../compat/slots.js'
 import { hasForbiddenCharacters, refusedTarget } from '../compat/target.js'
 import { createChain } from './chain.js'
-import { routeNotFound } from './handle-error.js'
 import { routerOptionsOf } from './router-options.js'
 import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
@@ -52,8 +52,8 @@ export function createNotFoundEntry(app: FastifyInstance, options: NotFoundOptio
   }
 }
 
-function forbidden(url: string): ValidationError | undefined {
-  return hasForbiddenCharacters(url) ? new ValidationError('Request target is malformed') : undefined
+function forbidden(url: string): ApiError | undefined {
+  return hasForbiddenCharacters(url) ? malformedTarget() : undefined
 }
 
 /** Answers what no route took, after the chain: 404 in the app's error shape. */

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
+import { routeNotFound } from '../errors/refusals.js'
 import { createCompat, type Compat } from '../compat/classes.js'
 import { Deadline } from '../compat/deadline.js'
 import { ExpressStack } from '../compat/express-stack.js'
 import { kAbort, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
-import { createFail, routeNotFound, sendToErrorHandler, type Fail } from './handle-error.js'
+import { createFail, sendToErrorHandler, type Fail } from './handle-error.js'
 
 /** What the steps of a request share: one object per server. */
 export interface Runtime {

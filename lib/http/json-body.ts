@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import secureJson from 'secure-json-parse'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
-import { bodyTooLarge, malformedBody } from '../errors/body-errors.js'
+import { bodyTooLarge, malformedBody } from '../errors/refusals.js'
 
 const MAX_JSON_DEPTH = 100
 

@@ -2,7 +2,7 @@ import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
 import { isThenable } from '../contract/thenable.js'
-import { ApiError } from '../errors/api-error.js'
+import { routeNotFound } from '../errors/refusals.js'
 import type { BoundChain } from './chain.js'
 import { meets, type StepCondition } from './cover.js'
 import { stripSegments } from './strip-segments.js'
@@ -116,7 +116,7 @@ class Walk {
     if (word && word !== 'route' && !leaves) return this.leave(word)
     if (response.headersSent || plan.options.isAnswered?.(response)) return
     // As in Express: `'route'` passes over the rest of a route, its handler included, and `'router'` over all routes.
-    if (leaves) return this.leave(new ApiError(404, 'NOT_FOUND', 'Route not found'))
+    if (leaves) return this.leave(routeNotFound())
     this.enter(index + 1)
   }
 

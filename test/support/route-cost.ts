@@ -14,13 +14,14 @@ import { createApp, type Middleware } from 'twinroute'
 const REQUESTS = 20_000
 const BATCH = 50
 const ROUNDS = 7
+const MANY_ROUTES = 200
 
-/** One route, as both servers serve it. */
+/** One request, as both servers answer it. */
 interface Case {
   title: string
   url: string
-  folder: string
-  file: string
+  /** Route files by folder; none when no route is to match. */
+  files: Readonly<Record<string, string>>
   plain: (app: FastifyInstance) => void
 }
 
@@ -36,15 +37,13 @@ const CASES: readonly Case[] = [
   {
     title: 'returned object',
     url: '/api/hello',
-    folder: 'hello',
-    file: "export const GET = () => ({ hello: 'world' })",
+    files: { hello: "export const GET = () => ({ hello: 'world' })" },
     plain: (app) => app.get('/api/hello', () => ({ hello: 'world' }))
   },
   {
     title: 'parameter and query',
     url: '/api/users/42?page=2',
-    folder: 'users/[id]',
-    file: 'export const GET = (request) => ({ id: request.params.id, page: request.query.page })',
+    files: { 'users/[id]': 'export const GET = (request) => ({ id: request.params.id, page: request.query.page })' },
     plain: (app) =>
       app.get<{ Params: { id: string }; Querystring: { page: string } }>('/api/users/:id', (request) => ({
         id: request.params.id,
@@ -54,15 +53,13 @@ const CASES: readonly Case[] = [
   {
     title: 'async handler',
     url: '/api/later',
-    folder: 'later',
-    file: "export const GET = async () => ({ hello: 'world' })",
+    files: { later: "export const GET = async () => ({ hello: 'world' })" },
     plain: (app) => app.get('/api/later', async () => ({ hello: 'world' }))
   },
   {
     title: 'four middlewares',
     url: '/api/chain',
-    folder: 'chain',
-    file: 'export const GET = () => ({ ok: true })',
+    files: { chain: 'export const GET = () => ({ ok: true })' },
     plain: (app) => {
       const last = (_request: unknown, reply: { header(name: string, value: string): unknown }, done: Done): void => {
         reply.header('x-chain', '4')
@@ -74,11 +71,30 @@ const CASES: readonly Case[] = [
   {
     title: 'response.json with ETag',
     url: '/api/json',
-    folder: 'json',
-    file: "export const GET = (request, response) => { response.json({ hello: 'world' }) }",
+    files: { json: "export const GET = (request, response) => { response.json({ hello: 'world' }) }" },
     plain: (app) => app.get('/api/json', (_request, reply) => void reply.send({ hello: 'world' }))
+  },
+  { title: '404', url: '/api/missing', files: {}, plain: () => undefined },
+  {
+    title: `one of ${MANY_ROUTES} routes`,
+    url: '/api/many/r150/7',
+    files: Object.fromEntries(
+      manyRoutes((route) => [
+        `many/r${route}/[id]`,
+        `export const GET = (request) => ({ route: ${route}, id: request.params.id })`
+      ])
+    ),
+    plain: (app) => {
+      manyRoutes((route) =>
+        app.get<{ Params: { id: string } }>(`/api/many/r${route}/:id`, (request) => ({ route, id: request.params.id }))
+      )
+    }
   }
 ]
+
+function manyRoutes<Result>(make: (route: number) => Result): Result[] {
+  return Array.from({ length: MANY_ROUTES }, (_, route) => make(route))
+}
 
 export interface Cost {
   title: string
@@ -112,9 +128,9 @@ async function measureAll(): Promise<Cost[]> {
 
 function writeRoutes(): string {
   const top = mkdtempSync(join(tmpdir(), 'twinroute-cost-'))
-  for (const { folder, file } of CASES) {
+  for (const [folder, text] of CASES.flatMap(({ files }) => Object.entries(files))) {
     mkdirSync(join(top, folder), { recursive: true })
-    writeFileSync(join(top, folder, 'route.mjs'), file)
+    writeFileSync(join(top, folder, 'route.mjs'), text)
   }
   return top
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, preParsingHookHandler } from 'fas
 import { GraphQLError } from 'graphql'
 import type { Request } from '../../contract/request.js'
 import { bodyKind, parseBody } from '../../compat/body-parse.js'
-import { unsupportedBody } from '../../errors/body-errors.js'
+import { unsupportedBody } from '../../errors/refusals.js'
 import { statusOf } from '../../errors/envelope.js'
 import { JSON_TYPE } from './media-type.js'
 import { RequestError } from './request-error.js'

@@ -1,0 +1,63 @@
+import { ApiError, NotFoundError, ValidationError } from './api-error.js'
+
+/** No route takes the request, or a middleware has left all of them. */
+export function routeNotFound(): ApiError {
+  return refusal(() => new NotFoundError('Route'))
+}
+
+/** @param allow value of the `Allow` header */
+export function methodNotAllowed(method: string | undefined, allow: string): ApiError {
+  const error = refusal(() => new ApiError(405, 'METHOD_NOT_ALLOWED', `Method ${method} is not allowed here`))
+  error.headers = { allow }
+  return error
+}
+
+export function malformedTarget(message = 'Request target is malformed'): ApiError {
+  return refusal(() => new ValidationError(message))
+}
+
+/** @param limit characters */
+export function targetTooLong(limit: number): ApiError {
+  return refusal(() => new ApiError(414, 'URI_TOO_LONG', `Request target is longer than ${limit} characters`))
+}
+
+/** @param limit bytes */
+export function bodyTooLarge(limit: number): ApiError {
+  return tooLarge(`Request body is larger than ${limit} bytes`)
+}
+
+/** 413; the connection closes, since the rest of the body is not read. */
+export function tooLarge(message: string): ApiError {
+  const error = refusal(() => new ApiError(413, 'PAYLOAD_TOO_LARGE', message))
+  error.headers = { connection: 'close' }
+  return error
+}
+
+export function malformedBody(message: string): ApiError {
+  return refusal(() => new ValidationError(message))
+}
+
+export function unsupportedBody(message: string): ApiError {
+  return refusal(() => new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', message))
+}
+
+/** The client left before its body was complete. Nobody reads the answer; logs do. */
+export function abortedBody(): ApiError {
+  return refusal(
+    () => new ApiError(400, 'REQUEST_ABORTED', 'The client closed the connection before the body was complete')
+  )
+}
+
+/**
+ * An error that is the client's mistake and found by the framework has no stack: it would name only files of ours, and
+ * costs more to take than the rest of the answer, at the expense of whoever is flooded with such requests.
+ */
+function refusal<Refusal extends ApiError>(make: () => Refusal): Refusal {
+  const { stackTraceLimit } = Error
+  Reflect.set(Error, 'stackTraceLimit', 0) // does not throw where Error is frozen
+  try {
+    return make()
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+  }
+}
