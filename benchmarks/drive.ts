@@ -3,6 +3,8 @@ import type { CandidateProcess } from './candidate-process.js'
 import type { Work } from './workload.js'
 
 export const CONNECTIONS = 32
+/** Milliseconds. autocannon ends a run with its next sample, and would idle for the rest of a second by default. */
+const SAMPLE = 20
 
 export interface Measured {
   /** Microseconds of the server's CPU per request. */
@@ -29,20 +31,29 @@ function sameJson(text: string, wanted: string): boolean {
 
 export async function measure(server: CandidateProcess, work: Work, amount: number): Promise<Measured> {
   const before = await server.usage()
-  const result = await load(server.port, work, amount)
+  const milliseconds = await load(server.port, work, amount)
   const after = await server.usage()
-  const right = work.status < 300 ? result['2xx'] : result.non2xx
-  if (result.errors > 0 || right !== amount) throw new Error(`Not every request was answered: ${work.name}`)
-  return { cpu: (after.cpu - before.cpu) / amount, rate: result.requests.average }
+  return { cpu: (after.cpu - before.cpu) / amount, rate: (amount / milliseconds) * 1000 }
 }
 
-export async function load(
-  port: number,
-  work: Work,
-  amount: number,
-  connections = CONNECTIONS
-): Promise<autocannon.Result> {
+/**
+ * Sends requests over kept-alive connections, each waiting for its answer before the next.
+ * @returns milliseconds until the last answer
+ */
+export async function load(port: number, work: Work, amount: number): Promise<number> {
   const { method, headers = {}, body } = work
   const given = body === undefined ? {} : { body }
-  return autocannon({ url: `http://127.0.0.1:${port}${work.path}`, method, headers, connections, amount, ...given })
+  const url = `http://127.0.0.1:${port}${work.path}`
+  const options = { url, method, headers, connections: CONNECTIONS, amount, sampleInt: SAMPLE, ...given }
+  const start = performance.now()
+  let last = start
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const run = autocannon(options, (error: unknown, done) => (error ? reject(error as Error) : resolve(done)))
+    run.on('response', () => {
+      last = performance.now()
+    })
+  })
+  const right = work.status < 300 ? result['2xx'] : result.non2xx
+  if (result.errors > 0 || right !== amount) throw new Error(`Not every request was answered: ${work.name}`)
+  return last - start
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname } from 'node:path'
@@ -72,6 +73,5 @@ function reportOn(samples: readonly Sample[], suite: Suite, options: SuiteOption
 }
 
 function nodeVersion(binary: string): string {
-  const known = /node(?:js)?[-/]?v?(\d+)/.exec(binary)?.[1]
-  return binary === process.execPath ? process.version : `node-${known ?? 'other'}`
+  return execFileSync(binary, ['--version'], { encoding: 'utf8' }).trim()
 }

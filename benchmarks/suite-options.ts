@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Candidate } from './candidate.js'
+import { CONNECTIONS } from './drive.js'
 import type { Amounts, Suite } from './suite.js'
 import type { Work } from './workload.js'
 
@@ -38,10 +39,10 @@ export function readOptions(suite: Suite): SuiteOptions {
   return {
     candidates: withYardstick(suite, choose(suite.candidates, values.candidates)),
     works: choose(suite.works, values.works),
-    launches: Number(values.launches),
-    rounds: Number(values.rounds),
-    amount: Number(values.amount),
-    warmup: Number(values.warmup),
+    launches: count('launches', values.launches),
+    rounds: count('rounds', values.rounds),
+    amount: count('amount', values.amount, CONNECTIONS),
+    warmup: count('warmup', values.warmup, CONNECTIONS),
     node: values.node,
     json: values.json,
     svg: values.svg
@@ -59,6 +60,12 @@ function describeOptions({ command, candidates, works, yardstickTitle, defaults,
   --node path        node that runs the servers, default: this one
   --json file        where the figures go, default benchmarks/results/${name}-NODE.json
   --svg file         draws a chart of the first work, default none`
+}
+
+function count(name: string, text: string, least = 1): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= least) return value
+  throw new Error(`--${name} is a whole number of at least ${least}, not ${text}`)
 }
 
 function choose<Item extends { name: string }>(all: readonly Item[], names: string | undefined): readonly Item[] {

@@ -1,7 +1,10 @@
 import type { Report, Row } from './report.js'
 import type { Work } from './workload.js'
 
-/** A Markdown table: a row per candidate, a column per work, each cell the median ratio and the middle half. */
+/**
+ * A Markdown table: a row per candidate, a column per work, each cell the median ratio and the middle half; at the end, on
+ * the side, requests per second of the first work.
+ */
 export function formatTable(report: Report, works: readonly Work[]): string {
   const columns = works.filter(({ name }) => report.rows.some((row) => row.work === name))
   const names = [...new Set(report.rows.map((row) => row.candidate))]
@@ -10,9 +13,12 @@ export function formatTable(report: Report, works: readonly Work[]): string {
     `CPU time of the server per request, ${report.yardstick} = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
     `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order after ${warmup} to warm up.`,
     '',
-    line(['', ...columns.map(({ title }) => title)]),
-    line(['---', ...columns.map(() => '---')]),
-    ...names.map((name) => line([name, ...columns.map((work) => cell(find(report, name, work.name)))]))
+    line(['', ...columns.map(({ title }) => title), `requests/s, ${columns[0]?.title}`]),
+    line(['---', ...columns.map(() => '---'), '---']),
+    ...names.map((name) => {
+      const rows = columns.map((work) => find(report, name, work.name))
+      return line([name, ...rows.map(cell), rate(rows[0])])
+    })
   ].join('\n')
 }
 
@@ -24,6 +30,10 @@ function cell(row: Row | undefined): string {
   if (row === undefined) return '-'
   const { median, low, high } = row.ratio
   return `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`
+}
+
+function rate(row: Row | undefined): string {
+  return row === undefined ? '-' : String(Math.round(row.rate.median / 100) * 100)
 }
 
 function line(cells: readonly string[]): string {

@@ -28,6 +28,7 @@ export async function start(): Promise<number> {
     },
     () => ({ ok: true })
   )
+  app.get('/api/wait', () => new Promise(() => {}))
   for (let route = 0; route < MANY_ROUTES; route++) {
     app.get<User>(`/api/many/r${route}/:id`, (request) => ({ route, id: request.params.id }))
   }

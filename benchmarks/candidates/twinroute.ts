@@ -22,6 +22,7 @@ function writeRoutes(style: Style): string {
   write('users/[id]', `export const GET = ${style('{ id: request.params.id, page: request.query.page }')}`)
   write('notes', `export const POST = ${style('{ name: request.body.name }')}`)
   write('chain', `export const GET = ${style('{ ok: true }')}`)
+  write('wait', 'export const GET = () => new Promise(() => {})')
   for (let route = 0; route < MANY_ROUTES; route++) {
     write(`many/r${route}/[id]`, `export const GET = ${style(`{ route: ${route}, id: request.params.id }`)}`)
   }
