@@ -3,17 +3,12 @@
 // come as JSON.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import fastify, { type FastifyInstance } from 'fastify'
 import { createApp, type Middleware } from 'twinroute'
+import { duel, sender, type Duel } from './in-process.js'
 
-const REQUESTS = 20_000
-const BATCH = 50
-const ROUNDS = 7
 const MANY_ROUTES = 200
 
 /** One request, as both servers answer it. */
@@ -96,11 +91,8 @@ function manyRoutes<Result>(make: (route: number) => Result): Result[] {
   return Array.from({ length: MANY_ROUTES }, (_, route) => make(route))
 }
 
-export interface Cost {
+export interface Cost extends Duel {
   title: string
-  /** Microseconds of CPU per request, the best of six rounds. */
-  twinroute: number
-  fastify: number
 }
 
 const costs = await measureAll()
@@ -122,7 +114,7 @@ async function measureAll(): Promise<Cost[]> {
   await plain.ready()
   rmSync(apiDir, { recursive: true })
   const found: Cost[] = []
-  for (const { title, url } of CASES) found.push({ title, ...(await duel(sender(app, url), sender(plain, url))) })
+  for (const { title, url } of CASES) found.push({ title, ...(await duel(sender(app, [url]), sender(plain, [url]))) })
   return found
 }
 
@@ -133,55 +125,6 @@ function writeRoutes(): string {
     writeFileSync(join(top, folder, 'route.mjs'), text)
   }
   return top
-}
-
-/** Turn by turn, so that both meet the machine in the same mood. The first round warms up. */
-async function duel(ours: Done, plain: Done): Promise<Omit<Cost, 'title'>> {
-  const best = { twinroute: Number.POSITIVE_INFINITY, fastify: Number.POSITIVE_INFINITY }
-  for (let round = 0; round < ROUNDS; round++) {
-    const cost = { twinroute: await timed(ours), fastify: await timed(plain) }
-    if (round === 0) continue
-    best.twinroute = Math.min(best.twinroute, cost.twinroute)
-    best.fastify = Math.min(best.fastify, cost.fastify)
-  }
-  return best
-}
-
-async function timed(send: Done): Promise<number> {
-  const before = process.cpuUsage()
-  for (let sent = 0; sent < REQUESTS; sent += BATCH) {
-    for (let i = 0; i < BATCH; i++) send()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / REQUESTS
-}
-
-/** Hands a request to a server as node's HTTP parser would, with the classes that server creates. */
-function sender(app: FastifyInstance, url: string): Done {
-  const Request = classOf(app, 'IncomingMessage', IncomingMessage)
-  const Response = classOf(app, 'ServerResponse', ServerResponse)
-  const socket = sink()
-  return () => {
-    const request = new Request(socket)
-    Object.assign(request, { method: 'GET', url, headers: { host: 'x', connection: 'keep-alive' } })
-    Object.assign(request, { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
-    const response = new Response(request)
-    response.assignSocket(socket)
-    app.routing(request, response)
-    response.detachSocket(socket)
-  }
-}
-
-function classOf<Class>(app: FastifyInstance, name: string, fallback: Class): Class {
-  const key = Object.getOwnPropertySymbols(app.server).find((symbol) => symbol.description === name)
-  return key === undefined ? fallback : (Reflect.get(app.server, key) as Class)
-}
-
-/** Takes what is written and forgets it. */
-function sink(): Socket {
-  const stream = new Writable({ write: (_chunk, _encoding, done) => done() })
-  return Object.assign(stream, { remoteAddress: '127.0.0.1', setTimeout: () => stream }) as unknown as Socket
 }
 
 function format(costs: readonly Cost[]): string {
