@@ -13,7 +13,7 @@ export const REST: Suite = {
     { name: 'fastify', module: 'candidates/fastify', export: 'start' },
     { name: 'fastify (again)', module: 'candidates/fastify', export: 'start' },
     { name: 'twinroute', module: 'candidates/twinroute', export: 'returned' },
-    { name: 'twinroute res.json, no ETag', module: 'candidates/twinroute', export: 'withJsonButNoEtag' },
+    { name: 'twinroute res.json without ETag', module: 'candidates/twinroute', export: 'withJsonButNoEtag' },
     { name: 'twinroute res.json', module: 'candidates/twinroute', export: 'withJson' },
     { name: 'twinroute/express', module: 'candidates/twinroute-express', export: 'start' },
     { name: 'node:http', module: 'candidates/node-http', export: 'start' },
