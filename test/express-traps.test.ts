@@ -487,23 +487,31 @@ t.test('a compatibility layer can go wrong in these ways', async (t) => {
     }
   ])
 
-  t.test('HTTP/2: a mounted Express application answers, and the process lives', async (t) => {
-    const ours = twinrouteExpress()
-    ours.use(
-      '/sub',
-      express().get('/x', (req, res) => void res.json({ host: req.get('host') }))
-    )
-    const server = createHttp2(ours as never).listen(0, '127.0.0.1')
-    t.teardown(() => server.close())
-    await once(server, 'listening')
-    const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    t.teardown(() => client.close())
-    const stream = client.request({ ':path': '/sub/x' })
-    let text = ''
-    stream.setEncoding('utf8').on('data', (part: string) => (text += part))
-    await once(stream, 'end')
-    t.match(JSON.parse(text), { host: /^127\.0\.0\.1:\d+$/ })
-  })
+  t.test(
+    'HTTP/2: a mounted Express application answers, the process lives, and node has nothing to warn of',
+    async (t) => {
+      const warnings: string[] = []
+      const note = ({ message }: Error): unknown => warnings.push(message)
+      process.on('warning', note)
+      t.teardown(() => process.off('warning', note))
+      const ours = twinrouteExpress()
+      ours.use(
+        '/sub',
+        express().get('/x', (req, res) => void res.json({ host: req.get('host') }))
+      )
+      const server = createHttp2(ours as never).listen(0, '127.0.0.1')
+      t.teardown(() => server.close())
+      await once(server, 'listening')
+      const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      t.teardown(() => client.close())
+      const stream = client.request({ ':path': '/sub/x' })
+      let text = ''
+      stream.setEncoding('utf8').on('data', (part: string) => (text += part))
+      await once(stream, 'end')
+      t.match(JSON.parse(text), { host: /^127\.0\.0\.1:\d+$/ })
+      t.strictSame(warnings, [])
+    }
+  )
 })
 
 /** The habit of middleware that measures: a header, set when the answer is known. */

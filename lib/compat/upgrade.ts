@@ -54,7 +54,9 @@ function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
 function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
   return pinsOf(response, () => {
     const kind = Object.getPrototypeOf(response) as http.ServerResponse
-    return { ...membersOf(response, [outgoing]), ...writingMembers(kind) }
+    const members = { ...membersOf(response, [outgoing]), ...writingMembers(kind) }
+    // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns of whoever reads or sets one
+    return response.req?.httpVersionMajor === 2 ? { ...members, statusMessage: method(undefined) } : members
   })
 }
 
