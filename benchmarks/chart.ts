@@ -1,5 +1,4 @@
 import type { Report } from './report.js'
-import type { Work } from './workload.js'
 
 const WIDTH = 760
 const LABEL = 220
@@ -7,9 +6,10 @@ const BAR = 22
 const GAP = 8
 const TOP = 54
 
-/** Horizontal bars of one work: CPU per request, the yardstick = 1; the thin line is the middle half. */
-export function drawChart(report: Report, work: Work): string {
-  const rows = report.rows.filter((row) => row.work === work.name).toSorted((a, b) => a.ratio.median - b.ratio.median)
+/** Horizontal bars of the first work: CPU per request, the yardstick = 1; the thin line is the middle half. */
+export function drawChart(report: Report): string {
+  const [work] = report.works
+  const rows = report.rows.filter((row) => row.work === work?.name).toSorted((a, b) => a.ratio.median - b.ratio.median)
   const most = Math.max(...rows.map(({ ratio }) => ratio.high))
   const scale = (WIDTH - LABEL - 70) / most
   const height = TOP + rows.length * (BAR + GAP) + 14
@@ -31,7 +31,7 @@ export function drawChart(report: Report, work: Work): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="system-ui, sans-serif" font-size="14" fill="#222b33">`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     `<text x="16" y="24" font-weight="600">CPU per request, ${escape(report.yardstick)} = 1 (less is better)</text>`,
-    `<text x="16" y="42" font-size="12" fill="#5b6670">${escape(work.title)}, ${report.node}, ${escape(report.machine)}, ${report.date}</text>`,
+    `<text x="16" y="42" font-size="12" fill="#5b6670">${escape(work?.title ?? '')}, ${report.node}, ${escape(report.machine)}, ${report.date}</text>`,
     ...bars,
     '</svg>',
     ''

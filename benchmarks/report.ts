@@ -1,5 +1,6 @@
 import { spread, type Spread } from './statistics.js'
 import type { Amounts } from './suite.js'
+import type { Work } from './workload.js'
 
 /** One timed round. */
 export interface Sample {
@@ -28,6 +29,7 @@ export interface Report {
   /** What the ratios are to, as a title. */
   yardstick: string
   settings: Amounts & { connections: number }
+  works: readonly Pick<Work, 'name' | 'title'>[]
   rows: readonly Row[]
 }
 

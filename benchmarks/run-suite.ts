@@ -26,9 +26,8 @@ export async function runSuite(suite: Suite): Promise<void> {
   const file = options.json ?? new URL(`../results/${suite.name}-${report.node}.json`, import.meta.url).pathname
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
-  process.stdout.write(`${formatTable(report, options.works)}\n`)
-  const [first] = options.works
-  if (options.svg !== undefined && first !== undefined) writeFileSync(options.svg, drawChart(report, first))
+  process.stdout.write(`${formatTable(report)}\n`)
+  if (options.svg !== undefined) writeFileSync(options.svg, drawChart(report))
 }
 
 /** One process per candidate, all alive at once; the timed rounds go through them in a new order each time. */
@@ -65,6 +64,7 @@ function reportOn(samples: readonly Sample[], suite: Suite, options: SuiteOption
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
     date: new Date().toISOString().slice(0, 10),
     yardstick: suite.yardstickTitle,
+    works: options.works.map(({ name, title }) => ({ name, title })),
     settings: { launches, rounds, amount, warmup, connections: CONNECTIONS },
     rows: summarize(samples, suite.yardstick).toSorted(
       (a, b) => order.indexOf(a.candidate) - order.indexOf(b.candidate)

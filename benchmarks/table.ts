@@ -1,22 +1,21 @@
 import type { Report, Row } from './report.js'
-import type { Work } from './workload.js'
 
 /**
  * A Markdown table: a row per candidate, a column per work, each cell the median ratio and the middle half; at the end, on
  * the side, requests per second of the first work.
  */
-export function formatTable(report: Report, works: readonly Work[]): string {
-  const columns = works.filter(({ name }) => report.rows.some((row) => row.work === name))
+export function formatTable(report: Report): string {
+  const { works } = report
   const names = [...new Set(report.rows.map((row) => row.candidate))]
   const { launches, rounds, amount, warmup, connections } = report.settings
   return [
     `CPU time of the server per request, ${report.yardstick} = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
     `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order after ${warmup} to warm up.`,
     '',
-    line(['', ...columns.map(({ title }) => title), `requests/s, ${columns[0]?.title}`]),
-    line(['---', ...columns.map(() => '---'), '---']),
+    line(['', ...works.map(({ title }) => title), `requests/s, ${works[0]?.title}`]),
+    line(['---', ...works.map(() => '---'), '---']),
     ...names.map((name) => {
-      const rows = columns.map((work) => find(report, name, work.name))
+      const rows = works.map((work) => find(report, name, work.name))
       return line([name, ...rows.map(cell), rate(rows[0])])
     })
   ].join('\n')
