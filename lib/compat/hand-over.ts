@@ -3,6 +3,9 @@ import { isSendable } from '../errors/error-headers.js'
 import { removeContentHeaders } from './headers.js'
 import { HANDED_OVER, kAnswered, LEAVING, markAnswered, OPEN, type LinkedResponse } from './slots.js'
 
+/** What a whole body is handed over as. */
+export type Chunk = string | Uint8Array | undefined
+
 const NOT_IN_STATUS_LINE = /[^\t\x20-\x7e\x80-\xff]/
 
 /**
@@ -18,6 +21,11 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
     reopen(response, reply)
     throw error
   }
+}
+
+/** The same memory as a Buffer, the one view that Fastify sends. */
+export function bytesOf(view: ArrayBufferView): Buffer {
+  return Buffer.isBuffer(view) ? view : Buffer.from(view.buffer, view.byteOffset, view.byteLength)
 }
 
 /** Node streams and web streams. */

@@ -1,8 +1,9 @@
 import http from 'node:http'
 import express from 'express'
 import { tapDestroy, tapPush, tapRead } from './body.js'
+import { answeringMethods, type ResponseBase } from './end.js'
 import { lateProofMethods, type WritingMethods } from './late-calls.js'
-import { answeringMethods, json, send, status, type ResponseBase } from './response.js'
+import { json, send, status } from './response.js'
 import { kLocals, type LinkedResponse } from './slots.js'
 
 const incoming = http.IncomingMessage.prototype

@@ -48,7 +48,7 @@ export const TAP_OVERFLOW = 4
 /** The body step has run: its outcome stands in `body` or in the error slot. */
 export const TAP_DONE = 5
 
-/** How far the answer is. */
+/** How far the answer is; the table in end.ts has every call in every state. */
 export const OPEN = 0
 /** Handed to reply.send; the head has not left, since a hook or a store may still run. */
 export const HANDED_OVER = 1

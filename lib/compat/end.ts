@@ -1,0 +1,133 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { bytesOf, handOver, type Chunk } from './hand-over.js'
+import { copyFromReply, mergeHeader, mergeIntoReply } from './headers.js'
+import { tooLate } from './late-calls.js'
+import { hasOnSend } from './private-names.js'
+import { FAILING, HANDED_OVER, kAnswered, kReply, LEAVING, markAnswered, OPEN, type LinkedResponse } from './slots.js'
+
+/*
+ * How an answer ends: the state in `kAnswered`, the call, what happens, the next state. `-` is: stays. Where two rows fit,
+ * the first one counts.
+ *
+ * State        Call                            What happens                                         Next
+ * any, ended   writeHead, write, setHeader …   warned, no effect (late-calls.ts)                    -
+ * any, ended   end(chunk)                      warned, no effect                                    -
+ * OPEN         send, json                      hand-over.ts: reply.send, onSend hooks               HANDED_OVER
+ * OPEN         a stream is delivered           hand-over.ts: Fastify pipes it                       LEAVING
+ * OPEN         writeHead                       headers of the reply copied, node's writeHead        LEAVING
+ * OPEN         write                           node's write, which calls writeHead                  LEAVING
+ * OPEN         end, onSend hooks               the payload takes the reply's way, so that they run  HANDED_OVER
+ * OPEN         end, no hooks to run            node's end, which calls writeHead                    LEAVING
+ * OPEN         an error                        dispatch/handle-error.ts: to the error handler       FAILING
+ * HANDED_OVER  what node refuses to send       thrown to the caller of `send` (hand-over.ts)        OPEN
+ * HANDED_OVER  an error in a hook              app/error-handling.ts: to error middleware           OPEN
+ * HANDED_OVER  the same, no error middleware   to the error handler, which calls reply.send         -
+ * HANDED_OVER  end                             nothing: hooks still run, Fastify will end           -
+ * HANDED_OVER  status                          warned, no effect                                    -
+ * HANDED_OVER  writeHead, `end` is patched     the head waits for the body (holdHead)               LEAVING
+ * HANDED_OVER  writeHead                       node's, called by Fastify                            LEAVING
+ * HANDED_OVER  write                           node's, called by Fastify when it pipes              LEAVING
+ * FAILING      writeHead, write                as HANDED_OVER                                       LEAVING
+ * FAILING      end                             node's: this is the error handler's answer           LEAVING
+ * LEAVING      writeHead, write, end           node's, with node's errors                           -
+ * not OPEN     send, json                      warned, no effect: the first answer stands           -
+ * not OPEN     any other error                 logged; an answer half sent is cut off               -
+ *
+ * A response without a reply is never handed over, and one with a Transfer-Encoding of the user's is not either: `send` is
+ * Express's own there, and `end` node's.
+ */
+
+/** The methods of node's response that an answer leaves by; other bases (HTTP/2, injected) have their own. */
+export interface ResponseBase {
+  end: ServerResponse['end']
+  writeHead: ServerResponse['writeHead']
+}
+
+/** `end` and `writeHead` over those of a base prototype. */
+export function answeringMethods(base: ResponseBase): Pick<ServerResponse, 'end' | 'writeHead'> {
+  function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
+    if (this.writableEnded) return tooLate(this, 'writeHead')
+    if (this.end !== end && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
+    const reply = this[kReply]
+    if (reply !== null && this[kAnswered] === OPEN) {
+      copyFromReply(this, reply)
+      mergeGiven(this, rest.at(-1))
+    }
+    const head = Reflect.apply(base.writeHead, this, [status, ...rest]) as LinkedResponse
+    if (this[kAnswered] !== LEAVING) markAnswered(this, LEAVING)
+    return head
+  }
+  function end(this: LinkedResponse, chunk?: unknown, encoding?: unknown, callback?: unknown): LinkedResponse {
+    const reply = this[kReply]
+    if (this[kAnswered] === HANDED_OVER && !this.headersSent) return this // `end()` after `send()`: hooks still run
+    if (this.writableEnded && chunk) return tooLate(this, 'end')
+    if (reply !== null && this[kAnswered] === OPEN && mustRunOnSend(this, reply)) {
+      // a patched `end` (express-session, compression) is running: Fastify must not enter it a second time
+      if (this.end !== end) Reflect.set(this, 'end', base.end)
+      return endByReply(this, [chunk, encoding, callback])
+    }
+    if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
+    Reflect.apply(base.end, this, [chunk, encoding, callback])
+    return this // that of an injected response returns nothing
+  }
+  return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
+}
+
+function isWithFastify(response: LinkedResponse): boolean {
+  return (response[kAnswered] === HANDED_OVER || response[kAnswered] === FAILING) && !response.headersSent
+}
+
+/**
+ * Fastify writes the head before it calls `end`. Under Express a patched `end` (middleware that measures, session stores)
+ * may still set headers, so the head waits: it goes out with the body.
+ */
+function holdHead(response: LinkedResponse, status: number, headers: unknown): LinkedResponse {
+  markAnswered(response, LEAVING)
+  response.statusCode = status
+  if (typeof headers === 'object' && headers !== null)
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value as string)
+  return response
+}
+
+/** Headers given to writeHead replace those set before; cookies and `Vary` of both must arrive. */
+function mergeGiven(response: LinkedResponse, given: unknown): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return
+  const headers = given as Record<string, string | string[]>
+  for (const name of Object.keys(headers)) {
+    const lower = name.toLowerCase()
+    if ((lower !== 'set-cookie' && lower !== 'vary') || !response.hasHeader(lower)) continue
+    mergeHeader(response, lower, headers[name])
+    headers[name] = response.getHeader(lower) as string | string[]
+  }
+}
+
+function mustRunOnSend(response: LinkedResponse, reply: FastifyReply): boolean {
+  return !response.headersSent && !reply.sent && !response.hasHeader('transfer-encoding') && hasOnSend(reply)
+}
+
+/** A first raw `end` on a route with onSend hooks: the payload takes the reply's way, so that they run. */
+function endByReply(response: LinkedResponse, given: unknown[]): LinkedResponse {
+  const [chunk, encoding] = given
+  const callback = given.find((argument) => typeof argument === 'function') as (() => void) | undefined
+  if (callback !== undefined) response.once('finish', callback)
+  const reply = response[kReply] as FastifyReply
+  mergeIntoReply(response, reply)
+  const payload = rawPayload(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+  if (payload !== undefined && response.req.method !== 'HEAD') response.removeHeader('content-length')
+  // as a Buffer the payload keeps the Content-Type as it was set: Fastify adds a charset to that of a string
+  handOver(
+    response,
+    reply,
+    typeof payload === 'string' && response.hasHeader('content-type') ? Buffer.from(payload) : payload
+  )
+  return response
+}
+
+function rawPayload(chunk: unknown, encoding: BufferEncoding): Chunk {
+  if (typeof chunk === 'string') {
+    if (chunk === '') return undefined
+    return /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding)
+  }
+  return ArrayBuffer.isView(chunk) && chunk.byteLength > 0 ? bytesOf(chunk) : undefined
+}
