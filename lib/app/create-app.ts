@@ -14,7 +14,7 @@ import { createCorsHook } from './cors.js'
 import { installErrorHandler } from './error-handling.js'
 import { fastifyOptions } from './fastify-options.js'
 import { guardOtherRoutes } from './guard-routes.js'
-import { answerUnmatchedOf } from './not-found.js'
+import { installNotFound } from './not-found.js'
 import { reportWhenReady } from './report.js'
 import { leaveProcessEvents } from './process-events.js'
 import { prepareServers } from './servers.js'
@@ -68,7 +68,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
-  await answerUnmatchedOf(app, { runtime, binder: routes.binder, prefix: '', handlerTimeout: defaults.handlerTimeout })
+  await installNotFound(app, { runtime, binder: routes.binder, prefix: '', handlerTimeout: defaults.handlerTimeout })
   await serveRoutes(app, runtime, { routes, defaults })
   guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder, router: routerOptionsOf(app) })
   reportWhenReady(app, mode)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createNotFoundHandler, type NotFoundOptions } from '../dispatch/not-found.js'
-import { answerUnmatched } from '../plugins/unmatched.js'
+import { registerNotFound } from '../plugins/register-not-found.js'
 
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 
@@ -8,9 +8,9 @@ type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyRep
  * What no route of the app matches: the chain of its prefix, then 404 in the app's error shape. Fastify takes one not-found
  * handler for the root; `app.setNotFoundHandler(handler)` still works and replaces the last step.
  */
-export async function answerUnmatchedOf(app: FastifyInstance, options: NotFoundOptions): Promise<void> {
+export async function installNotFound(app: FastifyInstance, options: NotFoundOptions): Promise<void> {
   let answer: Answer = createNotFoundHandler(options.runtime)
-  await answerUnmatched(app, { ...options, base: '', answer: (request, reply) => answer.call(app, request, reply) })
+  await registerNotFound(app, { ...options, base: '', answer: (request, reply) => answer.call(app, request, reply) })
   const setNotFoundHandler = app.setNotFoundHandler
   app.setNotFoundHandler = function (this: FastifyInstance, ...given: unknown[]) {
     const [handler] = given

@@ -10,7 +10,7 @@ import { routerOptionsOf } from '../dispatch/router-options.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { checkFileRoutesOptions } from './check-options.js'
 import { reportRoutes } from './describe-routes.js'
-import { answerUnmatched, leaveBodiesAlone } from './unmatched.js'
+import { leaveBodiesAlone, registerNotFound } from './register-not-found.js'
 import { prepareUploads } from './uploads.js'
 import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
 
@@ -36,7 +36,7 @@ export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify,
   if (!isApp(fastify)) logReport(fastify, runtime, routes) // an app reports all at once
   const served = { routes, defaults }
   await serveRoutes(fastify, runtime, served)
-  await refuseUnmatched(fastify, runtime, served)
+  await registerHostNotFound(fastify, runtime, served)
 }
 
 /** Builds the manifest and binds the map. */
@@ -85,15 +85,15 @@ export async function serveRoutes(
   })
 }
 
-/** On a host, what is unmatched below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
-async function refuseUnmatched(
+/** On a host, what no route matches below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
+async function registerHostNotFound(
   fastify: FastifyInstance,
   runtime: Runtime,
   { routes, defaults }: Served
 ): Promise<void> {
   const { baseRoute } = routes.manifest
   if (baseRoute === '/' || !claimNotFound(fastify, fastify.prefix + baseRoute)) return
-  await answerUnmatched(fastify, {
+  await registerNotFound(fastify, {
     runtime,
     binder: routes.binder,
     prefix: fastify.prefix,

@@ -22,10 +22,10 @@ interface RoutedServer {
   others: Map<string, BoundRoute>
   notFoundPrefixes: Set<string>
   /** The chains of an app's own map for what no route matches; they run before those of later registrations. */
-  guardUnmatched: UnmatchedGuard | undefined
+  notFoundEntry: NotFoundEntry | undefined
 }
 
-export type UnmatchedGuard = ReturnType<typeof createNotFoundEntry>
+export type NotFoundEntry = ReturnType<typeof createNotFoundEntry>
 
 /** One Express side per server, however many times `fileRoutes` is registered on it. */
 const servers = new WeakMap<object, RoutedServer>()
@@ -56,7 +56,7 @@ export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime
     routes: [],
     others: new Map(),
     notFoundPrefixes: new Set(),
-    guardUnmatched: undefined
+    notFoundEntry: undefined
   })
   return runtime
 }
@@ -91,16 +91,16 @@ export function isApp(fastify: FastifyInstance): boolean {
   return servers.get(fastify.server)?.runtime.linksAtRoot === true
 }
 
-export function keepUnmatchedGuard(fastify: FastifyInstance, guard: UnmatchedGuard): void {
+export function keepNotFoundEntry(fastify: FastifyInstance, entry: NotFoundEntry): void {
   const server = servers.get(fastify.server)
-  if (server !== undefined) server.guardUnmatched = guard
+  if (server !== undefined) server.notFoundEntry = entry
 }
 
-export function unmatchedGuardOf(fastify: FastifyInstance): UnmatchedGuard | undefined {
-  return servers.get(fastify.server)?.guardUnmatched
+export function notFoundEntryOf(fastify: FastifyInstance): NotFoundEntry | undefined {
+  return servers.get(fastify.server)?.notFoundEntry
 }
 
-/** A prefix has one handler of unmatched requests; true for the first registration that asks. */
+/** A prefix has one not-found handler; true for the first registration that asks. */
 export function claimNotFound(fastify: FastifyInstance, prefix: string): boolean {
   const prefixes = servers.get(fastify.server)?.notFoundPrefixes
   if (prefixes === undefined || prefixes.has(prefix)) return false

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
-import { keepUnmatchedGuard, unmatchedGuardOf } from './routed-servers.js'
+import { keepNotFoundEntry, notFoundEntryOf } from './routed-servers.js'
 
 /** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
 export function leaveBodiesAlone(scope: FastifyInstance): void {
@@ -10,20 +10,20 @@ export function leaveBodiesAlone(scope: FastifyInstance): void {
   })
 }
 
-export interface Unmatched extends NotFoundOptions {
+export interface NotFoundAnswer extends NotFoundOptions {
   /** In Fastify's syntax; empty for the whole app. */
   base: string
   answer: (request: FastifyRequest, reply: FastifyReply) => unknown
 }
 
 /** Requests below a base route that no route matches: the chain of their prefix first, then the answer. */
-export async function answerUnmatched(
+export async function registerNotFound(
   fastify: FastifyInstance,
-  { base, answer, ...options }: Unmatched
+  { base, answer, ...options }: NotFoundAnswer
 ): Promise<void> {
-  const before = unmatchedGuardOf(fastify)
+  const before = notFoundEntryOf(fastify)
   const enter = createNotFoundEntry(fastify, options)
-  if (base === '') keepUnmatchedGuard(fastify, enter)
+  if (base === '') keepNotFoundEntry(fastify, enter)
   await fastify.register(
     async (scope) => {
       leaveBodiesAlone(scope)
