@@ -455,6 +455,41 @@ onEachEngine('requireRole', async (t, express) => {
   })
 })
 
+t.test('wrong options are refused where they are given', async (t) => {
+  const tokens = createTokenService(SECRETS)
+  const findUser = () => null
+  const rows: readonly (readonly [make: (given: never) => unknown, given: unknown, message: RegExp])[] = [
+    [createTokenService, { accessLifetime: 'x' }, /option accessLifetime of createTokenService .*it is "x"$/],
+    [createTokenService, { accessLifetime: -1 }, /accessLifetime .*at least 1; it is -1$/],
+    [createTokenService, { accessLifetime: NaN }, /accessLifetime .*it is NaN$/],
+    [createTokenService, { refreshLifetime: 1.5 }, /refreshLifetime .*it is 1\.5$/],
+    [createTokenService, { store: {} }, /store of \w+ must be an object with save, read and clear; it is \{\}$/],
+    [createTokenService, { mode: 1 }, /mode .*it is 1$/],
+    [createTokenService, { onWarning: 'log' }, /onWarning of \w+ must be a function/],
+    [createTokenService, { lifetime: 60 }, /^createTokenService has no option lifetime; it has .*accessLifetime/],
+    [createTokenService, 'secret', /^createTokenService takes an object of options; it was given a string$/],
+    [authenticate, { form: 'FLAT', tokens }, /form of authenticate must be 'flat' or 'nested'; it is "FLAT"$/],
+    [authenticate, undefined, /^authenticate takes an object of options; it was given undefined$/],
+    [authenticate, { form: 'flat' }, /tokens of \w+ must be an object with verifyAccess.*it is undefined$/],
+    [authenticate, { form: 'flat', tokens, findUser }, /authenticate has no option findUser/],
+    [authenticate, { form: 'nested', tokens }, /findUser of \w+ must be a function; it is undefined$/],
+    [authenticate, { form: 'nested', tokens, findUser: 1 }, /findUser of \w+ must be a function; it is 1$/],
+    [(given) => requireRole(['admin'], given), undefined, /^requireRole takes an object of options/],
+    [(given) => requireRole(['admin'], given), { form: 'round' }, /form of requireRole must be .*"round"$/],
+    [createPasswordHasher, { threads: 0 }, /threads .*at least 1; it is 0$/],
+    [createPasswordHasher, { maxWaiting: -1 }, /maxWaiting .*it is -1$/],
+    [createPasswordHasher, { rounds: 12 }, /createPasswordHasher has no option rounds/]
+  ]
+  for (const [make, given, message] of rows) {
+    t.throws(() => make(given as never), { name: 'TypeError', message }, String(message))
+  }
+  t.throws(
+    () => createTokenService({ accessSecret: ['secret'] as never }),
+    { message: 'The option accessSecret of createTokenService must be a string; it is an array' },
+    'a secret is not repeated'
+  )
+})
+
 /** Microseconds of CPU this process spent, all threads together: the smallest of three runs. */
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   const spent = []
@@ -531,7 +566,10 @@ t.test('password hasher', async (t) => {
   })
 
   t.test('costs that bcrypt does not have are refused', async (t) => {
-    for (const cost of [3, 9.5, 32, NaN]) t.throws(() => createPasswordHasher({ cost }), RangeError, String(cost))
+    for (const cost of [3, 9.5, 32, NaN]) {
+      const message = `The option cost of createPasswordHasher must be a whole number from 4 to 31, the costs bcrypt has; it is ${cost}`
+      t.throws(() => createPasswordHasher({ cost }), { name: 'TypeError', message }, String(cost))
+    }
   })
 
   t.test('a full queue answers 503 with Retry-After and takes hashes again when it is shorter', async (t) => {

@@ -413,6 +413,9 @@ const OPTIONS: [rule: string, options: object, message: RegExp][] = [
   ['apiDir is not empty', { apiDir: '' }, /apiDir/],
   ['apiDir is no http URL', { apiDir: new URL('http://localhost/api') }, /apiDir .*file URL/],
   ['baseRoute is a text', { apiDir: 'api', baseRoute: null }, /baseRoute must be a path.*null/],
+  ['host is not empty', { apiDir: 'api', host: '' }, /host must be a host name or address.*it is ""/],
+  ['bodyLimit is no BigInt', { apiDir: 'api', bodyLimit: 1n }, /bodyLimit must be .*it is a bigint/],
+  ['handlerTimeout is a number', { apiDir: 'api', handlerTimeout: NaN }, /handlerTimeout must be .*it is NaN/],
   ['middleware is no list', { apiDir: 'api', middleware: [] }, /middleware must be a map.*an array/]
 ]
 for (const [rule, options, message] of OPTIONS) {

@@ -373,15 +373,28 @@ onEachEngine('rateLimit', async (t, express) => {
   })
 
   t.test('options that make no sense are refused at boot', async (t) => {
-    for (const options of [
-      { attempts: 0 },
-      { attempts: 1.5 },
-      { attempts: NaN },
-      { windowMs: 999 },
-      { windowMs: NaN }
-    ]) {
-      t.throws(() => rateLimit(options), RangeError)
+    const rows: readonly (readonly [options: unknown, message: RegExp | string])[] = [
+      [{ attempts: 0 }, 'The option attempts of rateLimit must be a whole number of at least 1; it is 0'],
+      [{ attempts: 1.5 }, /attempts .*it is 1\.5$/],
+      [{ attempts: NaN }, /attempts .*it is NaN$/],
+      [{ attempts: '5' }, /attempts .*it is "5"$/],
+      [{ attempts: 5n }, /attempts .*it is a bigint$/],
+      [{ windowMs: 999 }, /windowMs .*at least 1000; it is 999$/],
+      [{ windowMs: NaN }, /windowMs .*NaN$/],
+      [{ windowMs: Infinity }, /windowMs .*Infinity$/],
+      [{ maxKeys: 0 }, /maxKeys .*it is 0$/],
+      [{ redis: 'redis://localhost' }, /redis of \w+ must be a client of the redis package; it is "redis:/],
+      [{ keyFor: 'ip' }, /keyFor of \w+ must be a function/],
+      [{ keyPrefix: 1 }, /keyPrefix of \w+ must be a string/],
+      [{ message: null }, /message of \w+ must be a string; it is null$/],
+      [{ attempt: 3 }, /^rateLimit has no option attempt; it has attempts, /],
+      [null, /^rateLimit takes an object of options; it was given null$/]
+    ]
+    for (const [options, message] of rows) {
+      t.throws(() => rateLimit(options as object), { name: 'TypeError', message }, String(message))
     }
+    t.throws(() => validate(z.object({}), { bodyLimit: '1mb' as never }), /bodyLimit of validate must be .*"1mb"$/)
+    t.throws(() => validate(z.object({}), { limit: 5 } as object), /validate has no option limit/)
   })
 })
 

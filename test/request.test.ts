@@ -730,8 +730,8 @@ t.test('settings of the Express side hold', async (t) => {
   }
 })
 
-t.test('a trustProxy that would be read in two ways is refused', async (t) => {
-  for (const trustProxy of [1, {}, null, [1]]) {
+t.test('a trustProxy that would be read in two ways, or is no network, is refused', async (t) => {
+  for (const trustProxy of [1, {}, null, [1], '', 'x', 'loopback, x', ['10.0.0.0/8', 'proxy.local']]) {
     const options = { apiDir: tmpdir(), mode: 'test', trustProxy: trustProxy as never }
     await t.rejects(
       createApp(options),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { AppOptions, ShutdownOptions } from '../contract/options.js'
 import {
   checkAll,
@@ -23,13 +24,15 @@ const APP_OPTIONS = [
 /** A number of hops is refused: Fastify believes none of them, where Express would, and both must read the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
 
+const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
 /** @throws TypeError naming the wrong or unknown option and what was expected */
 export function checkAppOptions(options: AppOptions): void {
   checkRoutesOptions(options)
   const { port, host, trustProxy, errorHandler, expressOptions, shutdown, fastifyOptions } = options
   checkAll([
     ['port', port, port === undefined || isPort(port), 'an integer from 0 to 65535'],
-    ['host', host, host === undefined || typeof host === 'string', 'a host name or address'],
+    ['host', host, host === undefined || isHost(host), 'a host name or address; "0.0.0.0" for all'],
     ['trustProxy', trustProxy, trustProxy === undefined || isTrust(trustProxy), TRUST_EXPECTED],
     ['errorHandler', errorHandler, errorHandler === undefined || typeof errorHandler === 'function', 'a function']
   ])
@@ -62,7 +65,18 @@ function isPort(port: unknown): boolean {
   return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65535
 }
 
+/** An empty one, perhaps from an environment variable, would listen on all interfaces. */
+function isHost(host: unknown): boolean {
+  return typeof host === 'string' && host.trim() !== ''
+}
+
 function isTrust(trust: unknown): boolean {
-  const isAddresses = Array.isArray(trust) && trust.every((address) => typeof address === 'string')
-  return isAddresses || ['boolean', 'string', 'function'].includes(typeof trust)
+  if (typeof trust === 'boolean' || typeof trust === 'function') return true
+  const addresses: unknown[] = typeof trust === 'string' ? trust.split(',') : Array.isArray(trust) ? trust : [undefined]
+  return addresses.every((address) => typeof address === 'string' && isNetwork(address.trim()))
+}
+
+/** As proxy-addr takes them: an address, with or without a mask, or the name of a kind of network. */
+function isNetwork(address: string): boolean {
+  return NETWORK_NAMES.has(address) || isIP(address.split('/', 1)[0] ?? '') !== 0
 }

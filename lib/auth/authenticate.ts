@@ -1,7 +1,8 @@
 import type { Middleware } from '../contract/middleware.js'
+import { checkOptions, hasMethods, isFunction, type OptionRule, type OptionRules } from '../errors/option-rules.js'
 import type { Identity } from './access-token.js'
 import { bearerToken } from './bearer.js'
-import { refuse, type Refusal } from './refuse.js'
+import { ERROR_FORM, refuse, type Refusal } from './refuse.js'
 import { isExpiry, isTokenError } from './token-error.js'
 
 /** Checks access tokens: a token service, or any function of that shape. Throws an ApiError 401 for a token it refuses. */
@@ -29,15 +30,39 @@ const AUTH_ERROR: Refusal = { status: 500, code: 'AUTH_ERROR', message: 'Authent
 const UNAUTHORIZED: Refusal = { status: 401, code: 'UNAUTHORIZED', message: 'Authentication required' }
 const INVALID_TOKEN: Refusal = { status: 401, code: 'INVALID_TOKEN', message: 'Invalid token' }
 
+const TOKENS: OptionRule = {
+  expected: 'an object with verifyAccess, such as a token service',
+  accepts: hasMethods('verifyAccess'),
+  required: true
+}
+const FLAT_RULES: OptionRules<FlatAuthentication> = {
+  form: ERROR_FORM,
+  tokens: TOKENS,
+  onError: { expected: 'a function', accepts: isFunction }
+}
+const NESTED_RULES: OptionRules<NestedAuthentication<unknown>> = {
+  form: ERROR_FORM,
+  tokens: TOKENS,
+  findUser: { expected: 'a function', accepts: isFunction, required: true }
+}
+
 /**
  * Middleware that accepts `Authorization: Bearer <access token>` and nothing else.
  *
  * Flat form: sets `request.user` to `{ userId, role }`; answers 401 `NO_TOKEN`, `TOKEN_EXPIRED` or `INVALID_TOKEN`, and
  * 500 `AUTH_ERROR` when checking fails. Nested form: sets `request.user` to the user's record; answers 401 `UNAUTHORIZED`
  * without a token and `INVALID_TOKEN` for one that is bad, expired or of a user who is gone.
+ *
+ * @throws TypeError naming a wrong or unknown option
  */
 export function authenticate<User>(options: FlatAuthentication | NestedAuthentication<User>): Middleware {
+  checkOptions<FlatAuthentication | NestedAuthentication<User>>('authenticate', options, rulesOf(options?.form))
   return options.form === 'flat' ? authenticateFlat(options) : authenticateNested(options)
+}
+
+function rulesOf(form: unknown): Readonly<Record<string, OptionRule>> {
+  if (form === 'flat') return FLAT_RULES
+  return form === 'nested' ? NESTED_RULES : { ...NESTED_RULES, ...FLAT_RULES } // to find the form wrong, first of all
 }
 
 function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middleware {

@@ -1,4 +1,5 @@
 import { ValidationError } from '../errors/api-error.js'
+import { checkOptions, isWhole, type OptionRules } from '../errors/option-rules.js'
 import { HashPool } from './hash-pool.js'
 
 export interface PasswordHasherOptions {
@@ -34,10 +35,16 @@ export interface PasswordHasher {
 const MAX_PASSWORD_BYTES = 72
 const BCRYPT_HASH = /^\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}$/
 
-/** @throws RangeError for a cost that bcrypt does not have */
+const RULES: OptionRules<PasswordHasherOptions> = {
+  cost: { expected: 'a whole number from 4 to 31, the costs bcrypt has', accepts: isWhole(4, 31) },
+  threads: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
+  maxWaiting: { expected: 'a whole number', accepts: isWhole(0) }
+}
+
+/** @throws TypeError naming a wrong or unknown option */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
+  checkOptions('createPasswordHasher', options, RULES)
   const { cost = 10, threads, maxWaiting = 256 } = options
-  if (!Number.isInteger(cost) || cost < 4 || cost > 31) throw new RangeError(`bcrypt has no cost ${cost}`)
   const pool = new HashPool({ threads, maxWaiting })
   const nobodysHash = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
   return {

@@ -2,9 +2,16 @@ import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
 import { ApiError } from '../errors/api-error.js'
 import { errorAnswer } from '../errors/envelope.js'
+import type { OptionRule } from '../errors/option-rules.js'
 
 /** Shape of the errors: `{ error, message }`, or `{ error: { code, message }, meta }`. */
 export type ErrorForm = 'flat' | 'nested'
+
+export const ERROR_FORM: OptionRule = {
+  expected: "'flat' or 'nested'",
+  accepts: (value) => value === 'flat' || value === 'nested',
+  required: true
+}
 
 export interface Refusal {
   status: 401 | 403 | 500

@@ -1,5 +1,6 @@
 import type { Middleware } from '../contract/middleware.js'
-import { refuse, type ErrorForm, type Refusal } from './refuse.js'
+import { checkOptions } from '../errors/option-rules.js'
+import { ERROR_FORM, refuse, type ErrorForm, type Refusal } from './refuse.js'
 
 export interface RequireRoleOptions {
   /** Shape of the errors; take the form of the {@link authenticate} that runs before. */
@@ -19,10 +20,12 @@ const NOT_ALLOWED: Record<ErrorForm, Refusal> = {
  * Middleware that lets pass users whose `role` is exactly one of `roles`. Runs after {@link authenticate}: without
  * `request.user` it answers 401, for another role 403.
  *
- * @throws TypeError when `roles` is not a list of names: a single string would match by substring
+ * @throws TypeError when `roles` is not a list of names (a single string would match by substring), or `form` is wrong
  */
-export function requireRole(roles: readonly string[], { form }: RequireRoleOptions): Middleware {
+export function requireRole(roles: readonly string[], options: RequireRoleOptions): Middleware {
   if (!Array.isArray(roles) || roles.length === 0) throw new TypeError('requireRole takes a list of at least one role')
+  checkOptions<RequireRoleOptions>('requireRole', options, { form: ERROR_FORM })
+  const { form } = options
   const allowed: ReadonlySet<unknown> = new Set(roles)
   return function checkRole(request, response, next) {
     if (request.user == null) refuse(request, response, form, NOT_AUTHENTICATED[form])

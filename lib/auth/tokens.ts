@@ -1,4 +1,13 @@
 import { isProduction, resolveMode, type Mode } from '../contract/mode.js'
+import {
+  checkOptions,
+  hasMethods,
+  isFunction,
+  isText,
+  isWhole,
+  type OptionRule,
+  type OptionRules
+} from '../errors/option-rules.js'
 import { accessIdentity, signToken, verifyToken, type Identity } from './access-token.js'
 import type { RefreshTokenStore } from './refresh-store.js'
 import { loadTokenKeys, type SecretOptions } from './secrets.js'
@@ -38,12 +47,26 @@ export interface TokenService {
   verifyAccess(token: string): Identity
 }
 
+const SECONDS: OptionRule = { expected: 'a whole number of seconds, at least 1', accepts: isWhole(1) }
+const SECRET: OptionRule = { expected: 'a string', accepts: isText, secret: true }
+const RULES: OptionRules<TokenServiceOptions> = {
+  mode: { expected: 'a word such as "production"', accepts: isText },
+  accessLifetime: SECONDS,
+  refreshLifetime: SECONDS,
+  accessSecret: SECRET,
+  refreshSecret: SECRET,
+  store: { expected: 'an object with save, read and clear', accepts: hasMethods('save', 'read', 'clear') },
+  onWarning: { expected: 'a function', accepts: isFunction }
+}
+
 /**
  * A token service. Make one at boot: its keys are prepared once.
  *
+ * @throws TypeError naming a wrong or unknown option
  * @throws Error with code `TOKEN_SECRET_MISSING` in production without secrets
  */
 export function createTokenService(options: TokenServiceOptions = {}): TokenService {
+  checkOptions('createTokenService', options, RULES)
   const { accessLifetime = 15 * MINUTE, refreshLifetime = 7 * DAY } = options
   const mode = resolveMode(options.mode)
   const keys = loadTokenKeys(options, mode)

@@ -2,6 +2,15 @@ import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
+import {
+  checkOptions,
+  hasMethods,
+  isAtLeast,
+  isFunction,
+  isText,
+  isWhole,
+  type OptionRules
+} from '../errors/option-rules.js'
 import { createAttemptCounter, type RedisClient } from './attempt-counter.js'
 import { clientRouteKey } from './client-key.js'
 
@@ -22,19 +31,28 @@ export interface RateLimitOptions {
   message?: string
 }
 
+const RULES: OptionRules<RateLimitOptions> = {
+  attempts: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
+  windowMs: { expected: 'milliseconds, at least 1000', accepts: isAtLeast(1000) },
+  redis: { expected: 'a client of the redis package', accepts: hasMethods('eval') },
+  keyFor: { expected: 'a function', accepts: isFunction },
+  keyPrefix: { expected: 'a string', accepts: isText },
+  maxKeys: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
+  message: { expected: 'a string', accepts: isText }
+}
+
 /**
  * Middleware that lets a client through `attempts` times per window and then answers 429 `TOO_MANY_ATTEMPTS` in the flat
  * error shape, with `Retry-After` in seconds. Every request counts, whatever its method. While Redis is down or slow the
  * count goes on in this process.
  *
- * @throws RangeError for attempts below 1 or a window below one second
+ * @throws TypeError naming a wrong or unknown option
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
+  checkOptions('rateLimit', options, RULES)
   const { attempts = 5, windowMs = 900_000, keyFor = clientRouteKey } = options
   const { redis, keyPrefix = 'twinroute:attempts', maxKeys = 100_000 } = options
   const { message = 'Too many attempts, please try again later' } = options
-  if (!Number.isInteger(attempts) || attempts < 1) throw new RangeError(`rateLimit: attempts is ${attempts}`)
-  if (!Number.isFinite(windowMs) || windowMs < 1000) throw new RangeError(`rateLimit: windowMs is ${windowMs}`)
   const counter = createAttemptCounter({ attempts, windowMs, redis, keyPrefix, maxKeys })
   return async function countAttempt(request, response, next) {
     try {

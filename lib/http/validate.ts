@@ -1,6 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
+import { checkOptions, isWhole, type OptionRules } from '../errors/option-rules.js'
 import { createJsonBodyReader } from './json-body.js'
 import {
   check,
@@ -30,6 +31,9 @@ export type ValidatedRequest<Given> = Request & {
   validatedData: SchemaOutput<Given extends ValidationMiddleware<infer Inner> ? Inner : Given>
 }
 
+const RULES: OptionRules<ValidateOptions> = {
+  bodyLimit: { expected: 'a positive number of bytes', accepts: isWhole(1) }
+}
 const SOURCES: readonly Source[] = ['params', 'query', 'body']
 
 /**
@@ -39,11 +43,13 @@ const SOURCES: readonly Source[] = ['params', 'query', 'body']
  * When nobody has parsed the body, it is read here as JSON.
  *
  * @param given a Standard Schema for the body, or a map of them
+ * @throws TypeError naming a wrong or unknown option
  */
 export function validate<Given extends Schema | SchemaBySource>(
   given: Given,
   options: ValidateOptions = {}
 ): ValidationMiddleware<Given> {
+  checkOptions('validate', options, RULES)
   const readBody = createJsonBodyReader(options.bodyLimit ?? 1024 * 1024)
   const readsBody = isSchema(given) || given.body !== undefined
   const validateRequest: Middleware = async (request, response, next) => {

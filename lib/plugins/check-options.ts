@@ -1,4 +1,5 @@
 import type { RoutesOptions } from '../contract/options.js'
+import { describeValue } from '../errors/describe-type.js'
 import { areUploadLimits, UPLOAD_LIMIT_NAMES, type UploadOptions } from '../contract/uploads.js'
 
 type Check = readonly [name: string, value: unknown, accepted: boolean, expected: string]
@@ -65,7 +66,7 @@ export function checkObject(name: string, value: unknown): void {
 
 export function checkAll(checks: readonly Check[]): void {
   for (const [name, value, accepted, expected] of checks) {
-    if (!accepted) throw new TypeError(`The option ${name} must be ${expected}; it is ${show(value)}`)
+    if (!accepted) throw new TypeError(`The option ${name} must be ${expected}; it is ${describeValue(value)}`)
   }
 }
 
@@ -79,10 +80,4 @@ function isCount(value: unknown): boolean {
 
 export function isMilliseconds(value: unknown): boolean {
   return value === undefined || (Number.isFinite(value) && (value as number) >= 0)
-}
-
-function show(value: unknown): string {
-  if (typeof value === 'function') return 'a function'
-  const text = JSON.stringify(value) as string | undefined
-  return text === undefined || text.length > 60 ? `of type ${typeof value}` : text
 }

@@ -2,7 +2,7 @@
 export const SETUP_ERRORS = {
   GRAPHQL_SCHEMA_MISSING: 'there is no schema, or there are two',
   GRAPHQL_SCHEMA_INVALID: 'the schema does not parse or is not valid',
-  GRAPHQL_OPTION_INVALID: 'an option has the wrong type',
+  GRAPHQL_OPTION_INVALID: 'an option has the wrong type, or another name',
   GRAPHQL_PATH_INVALID: 'the path is not a path',
   GRAPHQL_CONTEXT_DEVELOPMENT_ONLY: 'basicContext in production',
   GRAPHQL_LIMIT_INVALID: 'a limit is no number, or has another name',
