@@ -58,6 +58,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const cors = enableCors && createCorsHook(enableCors)
   const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors }))
   runtime.compat.expressApp.set('trust proxy', options.trustProxy ?? false)
+  /*
+   * From here on the order counts:
+   * - the runtime and the mode are looked for on the server by all that follows;
+   * - onRequest hooks run as they are added: CORS first, so that refusals have its headers, then the entry with the
+   *   Express side, then the hooks of the user, who adds them to the result;
+   * - a route keeps the error handler that is there when it is registered, so that comes before the first one;
+   * - guardOtherRoutes is told of routes from then on; those of files, before it, run their chains themselves.
+   */
   keepRuntime(app, runtime)
   Reflect.set(app, kMode, mode)
   prepareUploads(app, options.uploads)

@@ -10,7 +10,9 @@ import { routerOptionsOf } from '../dispatch/router-options.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { checkFileRoutesOptions } from './check-options.js'
 import { reportRoutes } from './describe-routes.js'
-import { leaveBodiesAlone, registerNotFound } from './register-not-found.js'
+import { leaveBodiesAlone } from './leave-bodies.js'
+import { registerNotFound } from './register-not-found.js'
+import { showRequestDecorators } from './request-decorators.js'
 import { prepareUploads } from './uploads.js'
 import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
 
@@ -51,6 +53,7 @@ export async function loadRoutes(
   const { caseSensitive } = routerOptionsOf(fastify)
   const binder = createBinder(manifest.middleware, { caseSensitive, mountDepth: depthOf(fastify.prefix) })
   keepRoutes(fastify, { manifest, binder })
+  showRequestDecorators(fastify, runtime.compat)
   return { manifest, binder }
 }
 

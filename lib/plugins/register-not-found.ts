@@ -1,14 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
+import { leaveBodiesAlone } from './leave-bodies.js'
 import { keepNotFoundEntry, notFoundEntryOf } from './routed-servers.js'
-
-/** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
-export function leaveBodiesAlone(scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', (request, _payload, done) => {
-    done(null, (request.raw as { body?: unknown }).body)
-  })
-}
 
 export interface NotFoundAnswer extends NotFoundOptions {
   /** In Fastify's syntax; empty for the whole app. */

@@ -5,7 +5,6 @@ import { resolveMode, type Mode } from '../contract/mode.js'
 import type { Binder } from '../middleware/bind.js'
 import type { BoundRoute } from '../middleware/report-binding.js'
 import { adoptServer } from '../compat/attach.js'
-import { showPluginMembers } from '../compat/request.js'
 import type { createNotFoundEntry } from '../dispatch/not-found.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 
@@ -61,24 +60,9 @@ export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime
   return runtime
 }
 
-/** A scope does not see what is decorated on the instances around it after its own registration. */
-function isDecorated(fastify: FastifyInstance, name: string): boolean {
-  const around: unknown = Object.getPrototypeOf(fastify)
-  return fastify.hasRequestDecorator(name) || (isInstance(around) && isDecorated(around, name))
-}
-
-function isInstance(value: unknown): value is FastifyInstance {
-  return typeof value === 'object' && value !== null && 'hasRequestDecorator' in value
-}
-
-/** Remembers the routes of a registration, and shows what plugins around it, in whichever scope, decorate requests with. */
+/** Remembers the routes of a registration. */
 export function keepRoutes(fastify: FastifyInstance, routes: RegisteredRoutes): void {
-  const server = servers.get(fastify.server)
-  if (server === undefined) return
-  server.routes.push(routes)
-  fastify.addHook('onReady', async () => {
-    showPluginMembers(server.runtime.compat.requestLayer, (name) => isDecorated(fastify, name))
-  })
+  servers.get(fastify.server)?.routes.push(routes)
 }
 
 /** All file routes of a server, in the order of their registration. */
