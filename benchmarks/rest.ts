@@ -8,7 +8,7 @@ export const REST: Suite = {
   yardstick: 'fastify',
   yardstickTitle: 'plain Fastify',
   works: WORKS,
-  defaults: { launches: 8, rounds: 5, amount: 2000, warmup: 8000 },
+  defaults: { launches: 6, rounds: 5, amount: 2000, warmup: 24_000 },
   candidates: [
     { name: 'fastify', module: 'candidates/fastify', export: 'start' },
     { name: 'fastify (again)', module: 'candidates/fastify', export: 'start' },
