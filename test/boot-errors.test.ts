@@ -407,15 +407,43 @@ t.test('paths below the working directory are printed from there', async (t) => 
   t.notMatch(message, top)
 })
 
+const CIRCLE: Record<string, unknown> = {}
+CIRCLE.self = CIRCLE
+
 const OPTIONS: [rule: string, options: object, message: RegExp][] = [
   ['apiDir is wanted', {}, /apiDir must be a directory.*it is undefined/],
   ['apiDir is no number', { apiDir: 5 }, /apiDir .*a number/],
   ['apiDir is not empty', { apiDir: '' }, /apiDir/],
   ['apiDir is no http URL', { apiDir: new URL('http://localhost/api') }, /apiDir .*file URL/],
   ['baseRoute is a text', { apiDir: 'api', baseRoute: null }, /baseRoute must be a path.*null/],
-  ['host is not empty', { apiDir: 'api', host: '' }, /host must be a host name or address.*it is ""/],
-  ['bodyLimit is no BigInt', { apiDir: 'api', bodyLimit: 1n }, /bodyLimit must be .*it is a bigint/],
-  ['handlerTimeout is a number', { apiDir: 'api', handlerTimeout: NaN }, /handlerTimeout must be .*it is NaN/],
+  [
+    'host is not empty',
+    { apiDir: 'api', host: '' },
+    /option host of createApp must be a host name or address.*it is ""/
+  ],
+  ['bodyLimit is no BigInt', { apiDir: 'api', bodyLimit: 1n }, /bodyLimit of createApp must be .*it is a bigint/],
+  [
+    'handlerTimeout is a number',
+    { apiDir: 'api', handlerTimeout: NaN },
+    /handlerTimeout of createApp must be .*it is NaN/
+  ],
+  ['mode is no symbol', { apiDir: 'api', mode: Symbol('test') }, /mode of createApp must be a word.*it is a symbol/],
+  [
+    'bodyParser is no circle',
+    { apiDir: 'api', bodyParser: CIRCLE },
+    /bodyParser of createApp must be.*it is an object/
+  ],
+  ['port is no function', { apiDir: 'api', port: () => 1 }, /port of createApp must be.*it is a function/],
+  [
+    'an option has its own name',
+    { apiDir: 'api', bodylimit: 1 },
+    /createApp has no option bodylimit; .*fastifyOptions/
+  ],
+  [
+    'so has one of expressOptions',
+    { apiDir: 'api', expressOptions: { cors: {} } },
+    /expressOptions of createApp has no field cors; its fields are enableCors/
+  ],
   ['middleware is no list', { apiDir: 'api', middleware: [] }, /middleware must be a map.*an array/]
 ]
 for (const [rule, options, message] of OPTIONS) {

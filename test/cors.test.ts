@@ -325,10 +325,10 @@ t.test('without enableCors there is no grant and no Vary', async (t) => {
 t.test('a wrong field is named', async (t) => {
   const apiDir = writeRoutes(t, { open: { GET: () => ({}) } })
   const rows: [enableCors: unknown, message: RegExp][] = [
-    [true, /option expressOptions\.enableCors must be an object; it is true/],
-    [{ allowAnyOrigin: 'yes' }, /enableCors\.allowAnyOrigin must be true or false; it is "yes"/],
-    [{ credentials: 1 }, /enableCors\.credentials must be true or false; it is 1/],
-    [{ methods: ['GET'] }, /enableCors\.methods must be a list such as .*; it is \["GET"\]/],
+    [true, /option expressOptions\.enableCors of createApp must be an object; it is true/],
+    [{ allowAnyOrigin: 'yes' }, /enableCors\.allowAnyOrigin of createApp must be true or false; it is "yes"/],
+    [{ credentials: 1 }, /enableCors\.credentials of createApp must be true or false; it is 1/],
+    [{ methods: ['GET'] }, /enableCors\.methods of createApp must be a list such as .*; it is \["GET"\]/],
     [{ methods: '' }, /enableCors\.methods/],
     [{ methods: 'GET,' }, /enableCors\.methods/],
     [{ methods: 'GET;POST' }, /enableCors\.methods/],
@@ -336,9 +336,9 @@ t.test('a wrong field is named', async (t) => {
     [{ headers: 'X A' }, /enableCors\.headers/],
     [
       { cookieOrigins: FRIEND },
-      /enableCors\.cookieOrigins must be an array of origins; it is "https:\/\/friend\.example"/
+      /enableCors\.cookieOrigins of createApp must be an array of origins; it is "https:\/\/friend\.example"/
     ],
-    [{ cookieOrigins: [FRIEND, 5] }, /enableCors\.cookieOrigins\[1\] must be an origin/],
+    [{ cookieOrigins: [FRIEND, 5] }, /enableCors\.cookieOrigins\[1\] of createApp must be an origin/],
     [{ cookieOrigins: ['*'] }, /enableCors\.cookieOrigins\[0\]/],
     [{ cookieOrigins: ['null'] }, /enableCors\.cookieOrigins\[0\]/],
     [{ cookieOrigins: ['friend.example'] }, /enableCors\.cookieOrigins\[0\]/],
@@ -346,7 +346,7 @@ t.test('a wrong field is named', async (t) => {
     [{ cookieOrigins: [`${FRIEND}/path`] }, /such as "https:\/\/friend\.example"/],
     [{ cookieOrigins: ['https://Friend.example:443'] }, /such as "https:\/\/friend\.example"/],
     [{ cookieOrigins: ['https://*.friend.example'] }, /enableCors\.cookieOrigins\[0\]/],
-    [{ origin: FRIEND }, /enableCors has no field origin; its fields are allowAnyOrigin, cookieOrigins/]
+    [{ origin: FRIEND }, /enableCors of createApp has no field origin; its fields are allowAnyOrigin, cookieOrigins/]
   ]
   for (const [enableCors, message] of rows) {
     const options = { apiDir, mode: 'test', expressOptions: { enableCors } } as AppOptions

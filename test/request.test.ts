@@ -731,11 +731,22 @@ t.test('settings of the Express side hold', async (t) => {
 })
 
 t.test('a trustProxy that would be read in two ways, or is no network, is refused', async (t) => {
-  for (const trustProxy of [1, {}, null, [1], '', 'x', 'loopback, x', ['10.0.0.0/8', 'proxy.local']]) {
+  for (const trustProxy of [
+    1,
+    {},
+    null,
+    [1],
+    '',
+    'x',
+    'loopback, x',
+    ['10.0.0.0/8', 'proxy.local'],
+    '10.0.0.0/33',
+    '::1/x'
+  ]) {
     const options = { apiDir: tmpdir(), mode: 'test', trustProxy: trustProxy as never }
     await t.rejects(
       createApp(options),
-      { name: 'TypeError', message: /trustProxy must be .*hop < 1/ },
+      { name: 'TypeError', message: /option trustProxy of createApp must be .*hop < 1/ },
       JSON.stringify(trustProxy)
     )
   }

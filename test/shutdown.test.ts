@@ -399,10 +399,11 @@ t.test('on a host, closing is the host’s', async (t) => {
 
 t.test('a wrong option is named', async (t) => {
   const rows: [shutdown: unknown, message: RegExp][] = [
-    [true, /option shutdown must be an object/],
-    [{ signals: 'SIGTERM' }, /option shutdown\.signals must be true or false; it is "SIGTERM"/],
-    [{ delay: -1 }, /option shutdown\.delay must be milliseconds; it is -1/],
-    [{ graceTime: '5s' }, /option shutdown\.graceTime must be milliseconds; it is "5s"/]
+    [true, /option shutdown of createApp must be an object/],
+    [{ signals: 'SIGTERM' }, /option shutdown\.signals of createApp must be true or false; it is "SIGTERM"/],
+    [{ delay: -1 }, /option shutdown\.delay of createApp must be milliseconds; it is -1/],
+    [{ graceTime: '5s' }, /option shutdown\.graceTime of createApp must be milliseconds; it is "5s"/],
+    [{ grace: 5 }, /option shutdown of createApp has no field grace; its fields are signals, delay, graceTime/]
   ]
   for (const [shutdown, message] of rows) {
     const options = { apiDir, mode: 'test', shutdown } as AppOptions

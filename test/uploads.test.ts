@@ -816,12 +816,15 @@ t.test('an app that closes has no temporary files any more', async (t) => {
 t.test('wrong limits are named at boot', async (t) => {
   const apiDir = writeRoutes(t, { form: { POST: describe } })
   const rows: [unknown, RegExp][] = [
-    [1, /option uploads must be an object; it is 1/],
-    [{ filesize: 1 }, /option uploads must be an object with parts, files, fileSize.*it is \{"filesize":1\}/],
-    [{ files: -1 }, /each a whole number/],
-    [{ files: 1.5 }, /each a whole number/],
-    [{ files: '10' }, /each a whole number/],
-    [{ directory: 1 }, /option uploads\.directory must be a path or a file URL; it is 1/]
+    [1, /option uploads of \w+ must be an object; it is 1/],
+    [
+      { filesize: 1 },
+      /option uploads of \w+ has no field filesize; its fields are parts, files, fileSize, .*directory/
+    ],
+    [{ files: -1 }, /option uploads\.files of \w+ must be a whole number; it is -1/],
+    [{ files: 1.5 }, /uploads\.files of \w+ must be a whole number; it is 1\.5/],
+    [{ files: '10' }, /uploads\.files of \w+ must be a whole number; it is "10"/],
+    [{ directory: 1 }, /option uploads\.directory of \w+ must be a path or a file URL; it is 1/]
   ]
   for (const [uploads, message] of rows) {
     await t.rejects(createApp({ apiDir, mode: 'test', uploads: uploads as UploadOptions }), {

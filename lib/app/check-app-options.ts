@@ -1,68 +1,45 @@
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import type { AppOptions, ShutdownOptions } from '../contract/options.js'
 import {
-  checkAll,
-  checkObject,
-  checkRoutesOptions,
-  isMilliseconds,
-  ROUTES_OPTIONS,
-  unknownOption
-} from '../plugins/check-options.js'
-import { checkCors } from './check-cors.js'
-
-const APP_OPTIONS = [
-  ...ROUTES_OPTIONS,
-  'port',
-  'host',
-  'trustProxy',
-  'errorHandler',
-  'expressOptions',
-  'shutdown',
-  'fastifyOptions'
-] as const satisfies readonly (keyof AppOptions)[]
+  checkOptions,
+  FUNCTION,
+  isAtLeast,
+  isRecord,
+  isWhole,
+  objectOf,
+  SWITCH,
+  type OptionOwner,
+  type OptionRule,
+  type OptionRules
+} from '../errors/option-rules.js'
+import { ROUTES_RULES } from '../plugins/check-options.js'
+import { checkOrigins, CORS } from './check-cors.js'
 
 /** A number of hops is refused: Fastify believes none of them, where Express would, and both must read the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
 
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
+const MILLISECONDS: OptionRule = { expected: 'milliseconds', accepts: isAtLeast(0) }
+
+const RULES: OptionRules<AppOptions> = {
+  ...ROUTES_RULES,
+  port: { expected: 'an integer from 0 to 65535', accepts: isWhole(0, 65535) },
+  host: { expected: 'a host name or address; "0.0.0.0" for all', accepts: isHost },
+  trustProxy: { expected: TRUST_EXPECTED, accepts: isTrust },
+  errorHandler: FUNCTION,
+  expressOptions: objectOf<NonNullable<AppOptions['expressOptions']>>({ enableCors: CORS }),
+  shutdown: objectOf<ShutdownOptions>({ signals: SWITCH, delay: MILLISECONDS, graceTime: MILLISECONDS }),
+  fastifyOptions: { expected: 'an object', accepts: isRecord }
+}
+
+const OWNER: OptionOwner = { name: 'createApp', hint: "Fastify's own options go into fastifyOptions" }
+
 /** @throws TypeError naming the wrong or unknown option and what was expected */
 export function checkAppOptions(options: AppOptions): void {
-  checkRoutesOptions(options)
-  const { port, host, trustProxy, errorHandler, expressOptions, shutdown, fastifyOptions } = options
-  checkAll([
-    ['port', port, port === undefined || isPort(port), 'an integer from 0 to 65535'],
-    ['host', host, host === undefined || isHost(host), 'a host name or address; "0.0.0.0" for all'],
-    ['trustProxy', trustProxy, trustProxy === undefined || isTrust(trustProxy), TRUST_EXPECTED],
-    ['errorHandler', errorHandler, errorHandler === undefined || typeof errorHandler === 'function', 'a function']
-  ])
-  if (expressOptions !== undefined) checkExpressOptions(expressOptions)
-  if (shutdown !== undefined) checkShutdown(shutdown)
-  if (fastifyOptions !== undefined) checkObject('fastifyOptions', fastifyOptions)
-  const unknown = unknownOption(options, APP_OPTIONS)
-  if (unknown !== undefined) {
-    throw new TypeError(`createApp has no option ${unknown}; Fastify's own options go into fastifyOptions`)
-  }
-}
-
-function checkExpressOptions(expressOptions: NonNullable<AppOptions['expressOptions']>): void {
-  checkObject('expressOptions', expressOptions)
-  const { enableCors } = expressOptions
-  if (enableCors !== undefined) checkCors(enableCors)
-}
-
-function checkShutdown(shutdown: ShutdownOptions): void {
-  checkObject('shutdown', shutdown)
-  const { signals, delay, graceTime } = shutdown
-  checkAll([
-    ['shutdown.signals', signals, signals === undefined || typeof signals === 'boolean', 'true or false'],
-    ['shutdown.delay', delay, isMilliseconds(delay), 'milliseconds'],
-    ['shutdown.graceTime', graceTime, isMilliseconds(graceTime), 'milliseconds']
-  ])
-}
-
-function isPort(port: unknown): boolean {
-  return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65535
+  checkOptions(OWNER, options, RULES)
+  checkOrigins(OWNER.name, options.expressOptions?.enableCors?.cookieOrigins)
 }
 
 /** An empty one, perhaps from an environment variable, would listen on all interfaces. */
@@ -77,6 +54,19 @@ function isTrust(trust: unknown): boolean {
 }
 
 /** As proxy-addr takes them: an address, with or without a mask, or the name of a kind of network. */
-function isNetwork(address: string): boolean {
-  return NETWORK_NAMES.has(address) || isIP(address.split('/', 1)[0] ?? '') !== 0
+function isNetwork(network: string): boolean {
+  if (NETWORK_NAMES.has(network)) return true
+  const [address = '', mask, ...rest] = network.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return mask === undefined || isBits(mask, version) || (version === 4 && isNetmask(mask))
+}
+
+function isBits(mask: string, version: number): boolean {
+  return /^\d+$/.test(mask) && isWhole(1, version === 4 ? 32 : 128)(Number(mask))
+}
+
+/** `255.255.0.0`: ones, then zeros. */
+function isNetmask(mask: string): boolean {
+  return isIP(mask) === 4 && Number(ipaddr.IPv4.parse(mask).prefixLengthFromSubnetMask()) > 0
 }

@@ -1,83 +1,52 @@
 import type { RoutesOptions } from '../contract/options.js'
-import { describeValue } from '../errors/describe-type.js'
-import { areUploadLimits, UPLOAD_LIMIT_NAMES, type UploadOptions } from '../contract/uploads.js'
+import { UPLOAD_LIMIT_NAMES, type UploadLimits, type UploadOptions } from '../contract/uploads.js'
+import {
+  checkOptions,
+  isAtLeast,
+  isText,
+  isWhole,
+  LATER,
+  MODE,
+  objectOf,
+  type OptionOwner,
+  type OptionRule,
+  type OptionRules
+} from '../errors/option-rules.js'
 
-type Check = readonly [name: string, value: unknown, accepted: boolean, expected: string]
+const UPLOAD_LIMIT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }
+const UPLOAD_LIMITS = Object.fromEntries(UPLOAD_LIMIT_NAMES.map((name) => [name, UPLOAD_LIMIT]))
+const UPLOADS: OptionRules<UploadOptions> = {
+  ...(UPLOAD_LIMITS as OptionRules<UploadLimits>),
+  directory: { expected: 'a path or a file URL', accepts: (value) => isText(value) || value instanceof URL }
+}
 
-/** What `fileRoutes` and `createApp` both take. */
-export const ROUTES_OPTIONS = [
-  'apiDir',
-  'baseRoute',
-  'middleware',
-  'bodyLimit',
-  'bodyParser',
-  'handlerTimeout',
-  'uploads',
-  'mode'
-] as const satisfies readonly (keyof RoutesOptions)[]
+/** What `fileRoutes` and `createApp` both take. Discovery reads the first three, and collects what is wrong in them. */
+export const ROUTES_RULES: OptionRules<RoutesOptions> = {
+  apiDir: LATER,
+  baseRoute: LATER,
+  middleware: LATER,
+  bodyLimit: { expected: 'a positive number of bytes', accepts: isCount },
+  bodyParser: { expected: "'late', 'early' or false", accepts: isBodyParser },
+  uploads: objectOf<UploadOptions>(UPLOADS),
+  handlerTimeout: { expected: 'milliseconds, or 0 for no limit', accepts: isAtLeast(0) },
+  mode: MODE
+}
 
-/** What Fastify's own `register` takes, and gives to the plugin as well. */
-const REGISTER_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
+/** Fastify's own `register` takes these, and gives them to the plugin as well. */
+const REGISTER_RULES = { prefix: LATER, logLevel: LATER, logSerializers: LATER }
+
+const OWNER: OptionOwner = { name: 'fileRoutes', hint: 'what the server does is set on the instance itself' }
 
 /** @throws TypeError naming the wrong or unknown option and what was expected */
 export function checkFileRoutesOptions(options: RoutesOptions): void {
-  checkRoutesOptions(options)
-  const unknown = unknownOption(options, [...ROUTES_OPTIONS, ...REGISTER_OPTIONS])
-  if (unknown !== undefined) {
-    throw new TypeError(`fileRoutes has no option ${unknown}; what the server does is set on the instance itself`)
-  }
+  checkOptions(OWNER, options, { ...ROUTES_RULES, ...REGISTER_RULES })
 }
 
-export function unknownOption(options: object, known: readonly string[]): string | undefined {
-  return Object.keys(options).find((name) => !known.includes(name))
-}
-
-/**
- * Types of the options that discovery does not read itself.
- * @throws TypeError naming the first wrong option, what was expected and what was given
- */
-export function checkRoutesOptions(options: RoutesOptions): void {
-  checkObject('options', options)
-  const { bodyLimit, bodyParser, handlerTimeout, mode, uploads } = options
-  checkAll([
-    ['bodyLimit', bodyLimit, bodyLimit === undefined || isCount(bodyLimit), 'a positive number of bytes'],
-    ['bodyParser', bodyParser, isBodyParser(bodyParser), "'late', 'early' or false"],
-    ['handlerTimeout', handlerTimeout, isMilliseconds(handlerTimeout), 'milliseconds, or 0 for no limit'],
-    ['mode', mode, mode === undefined || typeof mode === 'string', 'a word such as "production"']
-  ])
-  if (uploads !== undefined) checkUploads(uploads)
-}
-
-function checkUploads(uploads: UploadOptions): void {
-  checkObject('uploads', uploads)
-  const { directory, ...limits } = uploads
-  const isPlace = directory === undefined || typeof directory === 'string' || directory instanceof URL
-  const named = `an object with ${UPLOAD_LIMIT_NAMES.join(', ')}, each a whole number, and directory`
-  checkAll([
-    ['uploads.directory', directory, isPlace, 'a path or a file URL'],
-    ['uploads', uploads, areUploadLimits(limits), named]
-  ])
-}
-
-export function checkObject(name: string, value: unknown): void {
-  const accepted = typeof value === 'object' && value !== null && !Array.isArray(value)
-  checkAll([[name, value, accepted, 'an object']])
-}
-
-export function checkAll(checks: readonly Check[]): void {
-  for (const [name, value, accepted, expected] of checks) {
-    if (!accepted) throw new TypeError(`The option ${name} must be ${expected}; it is ${describeValue(value)}`)
-  }
-}
-
-function isBodyParser(value: unknown): boolean {
-  return value === undefined || value === 'late' || value === 'early' || value === false
-}
-
+/** Beyond the safe integers too: as good as no limit. */
 function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) > 0
 }
 
-export function isMilliseconds(value: unknown): boolean {
-  return value === undefined || (Number.isFinite(value) && (value as number) >= 0)
+function isBodyParser(value: unknown): boolean {
+  return value === 'late' || value === 'early' || value === false
 }
