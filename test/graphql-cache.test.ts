@@ -174,6 +174,37 @@ t.test('what cannot be a cache is refused at boot', async (t) => {
   await t.rejects(cache.invalidate('Query.nobody'), { code: 'GRAPHQL_FIELD_UNKNOWN' })
 })
 
+t.test('a wrong or unknown option of a cache or a batch is a TypeError that names it', async (t) => {
+  const rows: [options: unknown, message: string | RegExp][] = [
+    [undefined, 'createResultCache takes an object of options; it was given undefined'],
+    [{}, 'The option fields of createResultCache must be an object by Type.field; it is undefined'],
+    [{ fields: {}, ttl: 5 }, /^createResultCache has no option ttl; it has fields, ms, /],
+    [{ fields: {}, ms: '60' }, 'The option ms of createResultCache must be milliseconds; it is "60"'],
+    [{ fields: {}, ms: Number.NaN }, /option ms of .*it is NaN$/],
+    [{ fields: {}, maxEntries: -1 }, /maxEntries of createResultCache must be a whole number; it is -1$/],
+    [
+      { fields: {}, store: new Map() },
+      /store of createResultCache must be an object with get, set, generation and bump/
+    ],
+    [
+      { fields: { 'Query.items': 5 } },
+      'The option fields["Query.items"] of createResultCache must be an object; it is 5'
+    ],
+    [
+      { fields: { 'Query.items': { privat: true } } },
+      /^The option fields\["Query\.items"\] of \w+ has no field privat; its/
+    ],
+    [{ fields: { 'Query.items': { invalidatedBy: 'Mutation.add' } } }, /"\]\.invalidatedBy of \w+ must be a list of/]
+  ]
+  for (const [options, message] of rows) {
+    t.throws(() => createResultCache(options as never), { name: 'TypeError', message }, String(message))
+  }
+  t.throws(() => batch((item) => item, undefined as never), {
+    name: 'TypeError',
+    message: 'The option loadMany of batch must be a function; it is undefined'
+  })
+})
+
 t.test('writes outdate results', async (t) => {
   const fields = { 'Query.items': { invalidatedBy: ['Mutation.add', 'Mutation.fail'] } }
   const rows: { write: string; outdates: boolean }[] = [

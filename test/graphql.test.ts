@@ -565,6 +565,13 @@ t.test('what it refuses to be registered with', async (t) => {
     { given: { typeDefs, jit: { eluThreshold: 2 } }, code: 'GRAPHQL_OPTION_INVALID' },
     { given: { typeDefs, jit: { count: 2 } } as object, code: 'GRAPHQL_OPTION_INVALID' },
     { given: { typeDefs, introspect: true } as object, code: 'GRAPHQL_OPTION_INVALID' },
+    { given: { typeDefs, health: { chek: () => true } } as object, code: 'GRAPHQL_OPTION_INVALID' },
+    { given: { typeDefs, health: { timeout: Number.NaN } }, code: 'GRAPHQL_OPTION_INVALID' },
+    { given: { typeDefs, path: ['/graphql'] } as object, code: 'GRAPHQL_OPTION_INVALID' },
+    { given: { typeDefs: 5 } as object, code: 'GRAPHQL_OPTION_INVALID' },
+    { given: { schema: {} } as object, code: 'GRAPHQL_OPTION_INVALID' },
+    { given: { typeDefs, complexity: { fields: [] } } as object, code: 'GRAPHQL_LIMIT_INVALID' },
+    { given: { typeDefs, complexity: { fields: { 'Query.users': '2' } } } as object, code: 'GRAPHQL_LIMIT_INVALID' },
     { given: { typeDefs, limits: { depth: Number.NaN } }, code: 'GRAPHQL_LIMIT_INVALID' },
     { given: { typeDefs, limits: { tokens: '5' as never } }, code: 'GRAPHQL_LIMIT_INVALID' },
     { given: { typeDefs, limits: { characters: 5 } as object }, code: 'GRAPHQL_LIMIT_INVALID' },
@@ -581,6 +588,32 @@ t.test('what it refuses to be registered with', async (t) => {
     t.teardown(() => app.close())
     await t.rejects(async () => app.register(graphqlRoutes, given), { code })
   }
+})
+
+t.test('what is wrong is named, with what was given and what is wanted', async (t) => {
+  const rows: [given: object, message: string][] = [
+    [{ jit: -1 }, 'The option jit of graphqlRoutes must be true, false, a number of requests, or an object; it is -1'],
+    [
+      { jit: { minCount: 5n } },
+      'The option jit.minCount of graphqlRoutes must be a whole number of at least 1; it is a bigint'
+    ],
+    [{ health: { chek: 1 } }, 'The option health of graphqlRoutes has no field chek; its fields are check, timeout'],
+    [{ limits: { depth: '5' } }, 'The option limits.depth of graphqlRoutes must be a number; it is "5"'],
+    [
+      { complexity: { max: 5 } },
+      'The option complexity of graphqlRoutes has no field max; its fields are maximum, defaultCost, fields'
+    ]
+  ]
+  for (const [given, message] of rows) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(graphqlRoutes, { typeDefs, ...given }), { message })
+  }
+  t.throws(() => bearerContext({ verify: 'x' as never }), {
+    message: /^The option verify of bearerContext must be a function, or .*; it is "x"$/
+  })
+  t.throws(() => bearerContext({ verfy: () => null } as never), { message: /^bearerContext has no option verfy/ })
+  t.throws(() => basicContext({ user: 'me' as never }), { message: /^The option user of basicContext .*it is "me"$/ })
 })
 
 t.test('every boot error is on the page, and no other', async (t) => {

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import type { GraphQLResolveInfo } from 'graphql'
 import { OperationTypeNode } from 'graphql'
+import { checkOptions, FUNCTION } from '../../errors/option-rules.js'
 
 /** Values in the order of the keys, or by key. A missing value is null; an Error fails the fields that asked for it. */
 export type Batch<Key, Value> =
@@ -20,17 +21,21 @@ export type BatchResolver<Source, Value, Context> = (
   info: GraphQLResolveInfo
 ) => Promise<Value | null> | null
 
+const RULES = { keyOf: { ...FUNCTION, required: true }, loadMany: { ...FUNCTION, required: true } }
+
 /**
  * A resolver that loads in batches: all keys that one request asks for at a time go to one call of `loadMany`, each once.
  * A parent whose key is null or undefined resolves to null. Values are kept for the request, or in mutations, where a
  * later field may read what an earlier one has changed, only for the batch.
  *
+ * @throws TypeError naming the one of the two that is no function
  * @example author: batch((post: Post) => post.authorId, (ids) => findUsersByIds(ids))
  */
 export function batch<Source, Key, Value, Context extends object = object>(
   keyOf: (source: Source) => Key | null | undefined,
   loadMany: LoadMany<Key, Value, Context>
 ): BatchResolver<Source, Value, Context> {
+  checkOptions('batch', { keyOf, loadMany }, RULES)
   const loaders = new WeakMap<Context, DataLoader<Key, Value | null>>()
   return (source, _args, context, { operation }) => {
     const key = keyOf(source)

@@ -1,7 +1,8 @@
 import { getVariableValues, type GraphQLSchema } from 'graphql'
+import { isFunction, isRecord, type OptionRule, type OptionRules } from '../../errors/option-rules.js'
 import type { Variables } from './cost-plan.js'
 import type { PreparedOperation } from './documents.js'
-import { checkNumbers } from './limits.js'
+import { checkLimits, isNumber, NUMBER } from './limits.js'
 import { refuse, RequestError } from './request-error.js'
 import { requireField } from './schema.js'
 
@@ -34,16 +35,25 @@ export interface CostRule {
   hideActual: boolean
 }
 
+const COST: OptionRule = { expected: 'a number or a function', accepts: (cost) => isNumber(cost) || isFunction(cost) }
+const RULES: OptionRules<ComplexityOptions> = {
+  maximum: NUMBER,
+  defaultCost: NUMBER,
+  fields: { expected: 'an object of costs by Type.field', accepts: isRecord }
+}
+
 /** The rule of an endpoint, or undefined when costs are not limited. */
 export function createCostRule(
   schema: GraphQLSchema,
   { complexity = {}, hideActual }: { complexity: ComplexityOptions | false | undefined; hideActual: boolean }
 ): CostRule | undefined {
   if (complexity === false) return undefined
-  const { fields = {}, ...numbers } = complexity
-  checkNumbers('complexity', numbers, ['maximum', 'defaultCost'])
-  const { maximum = 100, defaultCost = 1 } = numbers
-  for (const coordinate of Object.keys(fields)) requireField(schema, coordinate)
+  checkLimits('complexity', complexity, RULES)
+  const { fields = {}, maximum = 100, defaultCost = 1 } = complexity
+  for (const [coordinate, cost] of Object.entries(fields)) {
+    requireField(schema, coordinate)
+    checkLimits('complexity.fields', { [coordinate]: cost }, { [coordinate]: COST })
+  }
   return { maximum, defaultCost, fields: new Map(Object.entries(fields)), hideActual }
 }
 

@@ -3,6 +3,7 @@ import type { ContextFunction, GraphqlContext } from '../../contract/graphql.js'
 import { isProduction, type Mode } from '../../contract/mode.js'
 import type { Request } from '../../contract/request.js'
 import type { Response } from '../../contract/response.js'
+import { checkOptions, hasMethods, isFunction, type OptionRules } from '../../errors/option-rules.js'
 import { settle } from './promise.js'
 import { SetupError } from './setup-error.js'
 
@@ -11,11 +12,23 @@ const BEARER = 'Bearer '
 /** Somebody to try an API as. */
 const FIXED_USER = { id: '1', name: 'Example User', email: 'user@example.com', role: 'user' }
 
+interface BasicContextOptions {
+  user?: object
+}
+
+const BASIC_RULES: OptionRules<BasicContextOptions> = {
+  user: { expected: 'an object', accepts: (value) => typeof value === 'object' && value !== null }
+}
+
 /**
  * The basic form, for first steps and demonstrations: everybody who sends an `Authorization` header, whatever it holds,
  * is the given user, and everybody else is null. Production refuses to boot with it.
+ *
+ * @throws TypeError naming a wrong or unknown option
  */
-export function basicContext({ user = FIXED_USER }: { user?: object } = {}): ContextFunction {
+export function basicContext(options: BasicContextOptions = {}): ContextFunction {
+  checkOptions('basicContext', options, BASIC_RULES)
+  const { user = FIXED_USER } = options
   const context = ({ headers }: FastifyRequest): object => ({
     user: headers.authorization === undefined ? null : user
   })
@@ -29,12 +42,24 @@ export interface BearerContextOptions {
   verify: VerifyToken | { verifyAccess: VerifyToken }
 }
 
+const BEARER_RULES: OptionRules<BearerContextOptions> = {
+  verify: {
+    expected: 'a function, or an object with verifyAccess such as a token service',
+    accepts: (value) => isFunction(value) || hasMethods('verifyAccess')(value),
+    required: true
+  }
+}
+
 /**
  * The authenticated form: the header must begin with `Bearer `, and `user` is who the rest speaks for, or null. Claims
  * with a `userId` become `{ id, role }`; any other identity is `user` as it is. A bad token makes nobody of its sender;
  * only a failure to find out (an error with a 5xx status) fails the request.
+ *
+ * @throws TypeError naming a wrong or unknown option
  */
-export function bearerContext({ verify }: BearerContextOptions): ContextFunction {
+export function bearerContext(options: BearerContextOptions): ContextFunction {
+  checkOptions('bearerContext', options, BEARER_RULES)
+  const { verify } = options
   const check: VerifyToken = typeof verify === 'function' ? verify : (token) => verify.verifyAccess(token)
   return async ({ headers }) => {
     const header = headers.authorization

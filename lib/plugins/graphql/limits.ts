@@ -1,4 +1,5 @@
 import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql'
+import { objectOf, wrongValue, type OptionRule, type OptionRules } from '../../errors/option-rules.js'
 import { fragmentsOf, isIntrospectionField, type OperationDocument } from './operation.js'
 import { refuse } from './request-error.js'
 import { SetupError } from './setup-error.js'
@@ -36,31 +37,38 @@ const DEFAULTS: Limits = {
   documents: 256
 }
 
+/** A limit that is NaN, text or misspelt would refuse nothing: `depth > NaN` is never true. */
+export const NUMBER: OptionRule = { expected: 'a number', accepts: isNumber }
+
+const RULES: OptionRules<LimitOptions> = {
+  body: NUMBER,
+  text: NUMBER,
+  tokens: NUMBER,
+  depth: NUMBER,
+  aliases: NUMBER,
+  rootFields: NUMBER,
+  validationErrors: NUMBER,
+  documents: NUMBER
+}
+
 /**
  * The limits in force: the given ones over the defaults, which undefined does not replace.
  *
  * @throws {SetupError} for a limit that is no number or has another name
  */
 export function resolveLimits(given: LimitOptions = {}): Limits {
-  checkNumbers('limits', given, Object.keys(DEFAULTS))
+  checkLimits('limits', given, RULES)
   return { ...DEFAULTS, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
 }
 
-/** A limit that is NaN, text or misspelt would refuse nothing: `depth > NaN` is never true. */
-export function checkNumbers(option: string, given: object, names: readonly string[]): void {
-  if (typeof given !== 'object' || given === null) fail(`${option} must be an object`)
-  for (const [name, value] of Object.entries(given)) {
-    if (!names.includes(name)) fail(`${option} has no field ${name}; its fields are ${names.join(', ')}`)
-    if (value !== undefined && !isNumber(value)) fail(`${option}.${name} must be a number`)
-  }
+/** @throws SetupError for a field of an option of `graphqlRoutes` that breaks its rule or has another name */
+export function checkLimits<Given extends object>(option: string, given: Given, fields: OptionRules<Given>): void {
+  const wrong = wrongValue('graphqlRoutes', option, given, objectOf<Given>(fields))
+  if (wrong !== undefined) throw new SetupError('GRAPHQL_LIMIT_INVALID', wrong)
 }
 
-function isNumber(value: unknown): boolean {
+export function isNumber(value: unknown): boolean {
   return typeof value === 'number' && !Number.isNaN(value)
-}
-
-function fail(message: string): never {
-  throw new SetupError('GRAPHQL_LIMIT_INVALID', message)
 }
 
 /** What the limits compare, of one operation with all its fragments. */

@@ -1,5 +1,6 @@
 import type { GraphqlContext } from '../../contract/graphql.js'
 import { argumentsKey } from './cache-key.js'
+import { checkCacheOptions } from './check-options.js'
 import { createMemoryStore, type MemoryStoreOptions } from './memory-store.js'
 import { isPromise, settle } from './promise.js'
 import type { ResultStore } from './result-store.js'
@@ -58,9 +59,11 @@ export interface ResultCache {
  * A cache for results of root fields. Errors are not kept; equal reads that run at the same time share one; a read that
  * began before a write is never kept.
  *
+ * @throws TypeError naming a wrong or unknown option
  * @throws Error with code `GRAPHQL_CACHE_SCOPE_MISSING` for a private field without a scope
  */
 export function createResultCache(options: ResultCacheOptions): ResultCache {
+  checkCacheOptions(options)
   for (const [name, field] of Object.entries(options.fields)) {
     if (field.private !== true || field.scope !== undefined || options.scope !== undefined) continue
     throw new SetupError('GRAPHQL_CACHE_SCOPE_MISSING', `"${name}" is private: give it, or the cache, a scope`)
