@@ -476,6 +476,11 @@ t.test('wrong options are refused where they are given', async (t) => {
     [authenticate, { form: 'nested', tokens, findUser: 1 }, /findUser of \w+ must be a function; it is 1$/],
     [(given) => requireRole(['admin'], given), undefined, /^requireRole takes an object of options/],
     [(given) => requireRole(['admin'], given), { form: 'round' }, /form of requireRole must be .*"round"$/],
+    [
+      (given) => requireRole(given, { form: 'flat' }),
+      'admin',
+      /^requireRole takes a list of .*; it was given "admin"$/
+    ],
     [createPasswordHasher, { threads: 0 }, /threads .*at least 1; it is 0$/],
     [createPasswordHasher, { maxWaiting: -1 }, /maxWaiting .*it is -1$/],
     [createPasswordHasher, { rounds: 12 }, /createPasswordHasher has no option rounds/]

@@ -383,6 +383,7 @@ onEachEngine('rateLimit', async (t, express) => {
       [{ windowMs: NaN }, /windowMs .*NaN$/],
       [{ windowMs: Infinity }, /windowMs .*Infinity$/],
       [{ maxKeys: 0 }, /maxKeys .*it is 0$/],
+      [{ windowMs: -1 }, /windowMs .*it is -1$/],
       [{ redis: 'redis://localhost' }, /redis of \w+ must be a client of the redis package; it is "redis:/],
       [{ keyFor: 'ip' }, /keyFor of \w+ must be a function/],
       [{ keyPrefix: 1 }, /keyPrefix of \w+ must be a string/],
@@ -395,6 +396,18 @@ onEachEngine('rateLimit', async (t, express) => {
     }
     t.throws(() => validate(z.object({}), { bodyLimit: '1mb' as never }), /bodyLimit of validate must be .*"1mb"$/)
     t.throws(() => validate(z.object({}), { limit: 5 } as object), /validate has no option limit/)
+    const schemas: [given: unknown, message: RegExp][] = [
+      [undefined, /schema of validate must be a Standard Schema, or an object with .*it is undefined$/],
+      [{ boddy: z.object({}) }, /schema of validate has no field boddy; its fields are body, query, params$/],
+      [{ body: {} }, /schema\.body of validate must be a Standard Schema; it is \{\}$/]
+    ]
+    for (const [given, message] of schemas) {
+      t.throws(() => validate(given as never), { name: 'TypeError', message }, String(message))
+    }
+    t.throws(() => apiVersion(2 as never), { message: 'The option version of apiVersion must be a string; it is 2' })
+    t.throws(() => apiVersion('v2', {} as never), {
+      message: /transform of apiVersion must be a function; it is \{\}$/
+    })
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
-import { checkOptions, hasMethods, isFunction, type OptionRule, type OptionRules } from '../errors/option-rules.js'
+import { checkOptions, FUNCTION, hasMethods, type OptionRule, type OptionRules } from '../errors/option-rules.js'
 import type { Identity } from './access-token.js'
 import { bearerToken } from './bearer.js'
 import { ERROR_FORM, refuse, type Refusal } from './refuse.js'
@@ -38,12 +38,12 @@ const TOKENS: OptionRule = {
 const FLAT_RULES: OptionRules<FlatAuthentication> = {
   form: ERROR_FORM,
   tokens: TOKENS,
-  onError: { expected: 'a function', accepts: isFunction }
+  onError: FUNCTION
 }
 const NESTED_RULES: OptionRules<NestedAuthentication<unknown>> = {
   form: ERROR_FORM,
   tokens: TOKENS,
-  findUser: { expected: 'a function', accepts: isFunction, required: true }
+  findUser: { ...FUNCTION, required: true }
 }
 
 /**

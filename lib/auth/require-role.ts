@@ -1,4 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
+import { describeValue } from '../errors/describe-type.js'
 import { checkOptions } from '../errors/option-rules.js'
 import { ERROR_FORM, refuse, type ErrorForm, type Refusal } from './refuse.js'
 
@@ -23,7 +24,9 @@ const NOT_ALLOWED: Record<ErrorForm, Refusal> = {
  * @throws TypeError when `roles` is not a list of names (a single string would match by substring), or `form` is wrong
  */
 export function requireRole(roles: readonly string[], options: RequireRoleOptions): Middleware {
-  if (!Array.isArray(roles) || roles.length === 0) throw new TypeError('requireRole takes a list of at least one role')
+  if (!Array.isArray(roles) || roles.length === 0) {
+    throw new TypeError(`requireRole takes a list of at least one role; it was given ${describeValue(roles)}`)
+  }
   checkOptions<RequireRoleOptions>('requireRole', options, { form: ERROR_FORM })
   const { form } = options
   const allowed: ReadonlySet<unknown> = new Set(roles)

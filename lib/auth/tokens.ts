@@ -1,10 +1,11 @@
 import { isProduction, resolveMode, type Mode } from '../contract/mode.js'
 import {
   checkOptions,
+  FUNCTION,
   hasMethods,
-  isFunction,
-  isText,
   isWhole,
+  MODE,
+  TEXT,
   type OptionRule,
   type OptionRules
 } from '../errors/option-rules.js'
@@ -48,15 +49,15 @@ export interface TokenService {
 }
 
 const SECONDS: OptionRule = { expected: 'a whole number of seconds, at least 1', accepts: isWhole(1) }
-const SECRET: OptionRule = { expected: 'a string', accepts: isText, secret: true }
+const SECRET: OptionRule = { ...TEXT, secret: true }
 const RULES: OptionRules<TokenServiceOptions> = {
-  mode: { expected: 'a word such as "production"', accepts: isText },
+  mode: MODE,
   accessLifetime: SECONDS,
   refreshLifetime: SECONDS,
   accessSecret: SECRET,
   refreshSecret: SECRET,
   store: { expected: 'an object with save, read and clear', accepts: hasMethods('save', 'read', 'clear') },
-  onWarning: { expected: 'a function', accepts: isFunction }
+  onWarning: FUNCTION
 }
 
 /**

@@ -1,10 +1,13 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
+import { checkOptions, FUNCTION, TEXT } from '../errors/option-rules.js'
 
 const HEADER = 'x-api-version'
 /** What a client gets that does not ask. */
 const DEFAULT_VERSION = 'v1'
+
+const RULES = { version: { ...TEXT, required: true }, transform: FUNCTION }
 
 /** Turns the JSON body of one version into another's. Returns the new body; the old one is not changed. */
 export type VersionTransform<Body = unknown> = (body: Body, request: Request) => unknown
@@ -13,8 +16,11 @@ export type VersionTransform<Body = unknown> = (body: Body, request: Request) =>
  * Versioning by header: acts only on requests whose `x-api-version` (default `v1`) is exactly `version`. Those get
  * `request.apiVersion`, and their JSON answers pass through `transform`. Errors (400 and above) keep their one shape in
  * all versions.
+ *
+ * @throws TypeError naming the argument that is wrong
  */
 export function apiVersion<Body = unknown>(version: string, transform?: VersionTransform<Body>): Middleware {
+  checkOptions('apiVersion', { version, transform }, RULES)
   return function readApiVersion(request, response, next) {
     response.vary(HEADER) // a cache must not give one version's answer to the other's clients
     if ((request.get(HEADER) ?? DEFAULT_VERSION) === version) {

@@ -4,11 +4,11 @@ import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
 import {
   checkOptions,
+  FUNCTION,
   hasMethods,
   isAtLeast,
-  isFunction,
-  isText,
   isWhole,
+  TEXT,
   type OptionRules
 } from '../errors/option-rules.js'
 import { createAttemptCounter, type RedisClient } from './attempt-counter.js'
@@ -35,10 +35,10 @@ const RULES: OptionRules<RateLimitOptions> = {
   attempts: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
   windowMs: { expected: 'milliseconds, at least 1000', accepts: isAtLeast(1000) },
   redis: { expected: 'a client of the redis package', accepts: hasMethods('eval') },
-  keyFor: { expected: 'a function', accepts: isFunction },
-  keyPrefix: { expected: 'a string', accepts: isText },
+  keyFor: FUNCTION,
+  keyPrefix: TEXT,
   maxKeys: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
-  message: { expected: 'a string', accepts: isText }
+  message: TEXT
 }
 
 /**

@@ -19,8 +19,9 @@ export type Checked = { value: unknown; problems?: undefined } | { problems: Fie
 const MAX_PROBLEMS = 100
 const MAX_TEXT_LENGTH = 300
 
-export function isSchema(given: Schema | SchemaBySource): given is Schema {
-  return '~standard' in given
+export function isSchema(given: unknown): given is Schema {
+  // those of arktype are functions
+  return ((typeof given === 'object' && given !== null) || typeof given === 'function') && '~standard' in given
 }
 
 /** Runs a schema. Paths of its problems start with `prefix`. */

@@ -1,7 +1,15 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
-import { checkOptions, isWhole, type OptionRules } from '../errors/option-rules.js'
+import {
+  checkOptions,
+  isRecord,
+  isWhole,
+  objectOf,
+  wrongValue,
+  type OptionRule,
+  type OptionRules
+} from '../errors/option-rules.js'
 import { createJsonBodyReader } from './json-body.js'
 import {
   check,
@@ -34,6 +42,14 @@ export type ValidatedRequest<Given> = Request & {
 const RULES: OptionRules<ValidateOptions> = {
   bodyLimit: { expected: 'a positive number of bytes', accepts: isWhole(1) }
 }
+const SCHEMA: OptionRule = { expected: 'a Standard Schema', accepts: isSchema }
+/** A part by another name would not be checked at all. */
+const GIVEN: OptionRule = {
+  expected: 'a Standard Schema, or an object with body, query and params',
+  accepts: (value) => isSchema(value) || isRecord(value),
+  required: true
+}
+const BY_SOURCE = objectOf<SchemaBySource>({ body: SCHEMA, query: SCHEMA, params: SCHEMA })
 const SOURCES: readonly Source[] = ['params', 'query', 'body']
 
 /**
@@ -43,12 +59,14 @@ const SOURCES: readonly Source[] = ['params', 'query', 'body']
  * When nobody has parsed the body, it is read here as JSON.
  *
  * @param given a Standard Schema for the body, or a map of them
- * @throws TypeError naming a wrong or unknown option
+ * @throws TypeError naming a wrong or unknown option, or what is no schema or no part of a request
  */
 export function validate<Given extends Schema | SchemaBySource>(
   given: Given,
   options: ValidateOptions = {}
 ): ValidationMiddleware<Given> {
+  const wrong = wrongValue('validate', 'schema', given, isSchema(given) ? GIVEN : { ...BY_SOURCE, ...GIVEN })
+  if (wrong !== undefined) throw new TypeError(wrong)
   checkOptions('validate', options, RULES)
   const readBody = createJsonBodyReader(options.bodyLimit ?? 1024 * 1024)
   const readsBody = isSchema(given) || given.body !== undefined
