@@ -1,10 +1,11 @@
 // ci: once (compiles and starts every program of the pages; their subject has tests of its own)
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { createJiti } from 'jiti'
 import t from 'tap'
 import ts from 'typescript'
 import { anchorsOf, type Block, type Page, readPages } from './support/pages.js'
@@ -100,6 +101,26 @@ for (const page of pages) {
     })
   }
 }
+
+t.test('the tables of figures are what a benchmark has written', async (t) => {
+  interface Table {
+    formatTable: (report: unknown) => string
+  }
+  const { formatTable } = await createJiti(import.meta.url).import<Table>(join(root, 'benchmarks/table.ts'))
+  const figures = pages.filter(({ path }) => path === 'README.md' || path === 'docs/performance.md')
+  const read = (name: string): string => readFileSync(join(root, 'benchmarks/published', name), 'utf8')
+  const tables = readdirSync(join(root, 'benchmarks/published')).map((name) => formatTable(JSON.parse(read(name))))
+  const shown = figures.flatMap(({ prose }) => prose.match(/^CPU time .+\n.+\n\n(?:\|.+\n)+/gm) ?? [])
+  t.strictSame(
+    shown.filter((text) => !tables.some((table) => text.trimEnd() === table)),
+    []
+  )
+  t.strictSame(
+    tables.filter((table) => !shown.some((text) => text.trimEnd() === table)),
+    [],
+    'and all of it is shown'
+  )
+})
 
 t.test('every relative link leads somewhere', async (t) => {
   const broken = pages.flatMap((page) =>
