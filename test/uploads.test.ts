@@ -845,6 +845,7 @@ t.test('wrong limits are named at boot', async (t) => {
 /** Upload packages for Express are installed beside the tests of the middleware matrix: `npm ci --prefix test/matrix`. */
 const matrix = createRequire(join(root, 'test/matrix/package.json'))
 const isInstalled = existsSync(join(root, 'test/matrix/node_modules/multer'))
+const NOT_INSTALLED = 'the packages of the matrix are not installed: npm ci --prefix test/matrix'
 
 const DESCRIPTOR = { fieldname: 'f', originalname: 'a.txt', encoding: '7bit', mimetype: 'text/plain', size: 4 }
 const OTHER = { ...DESCRIPTOR, fieldname: 'g', size: 4 }
@@ -892,35 +893,39 @@ function uploadRows(t: Test) {
   }
 }
 
-t.test('upload middleware of Express sets file and files, in a chain and in use()', { skip: !isInstalled }, (t) => {
-  const rows = Object.entries(uploadRows(t))
-  const found: any[] = []
-  const POST = (request: Request) => {
-    found.push({ file: request.file, files: request.files, text: request.body?.t })
-    return {}
-  }
-  const check = async (t: any, call: Call, { name, path }: { name: string; path: string }) => {
-    const row = rows.find(([known]) => known === name)?.[1]
-    const answer = await call(`POST ${path}`, { headers: HEADERS, body: `${text()}${row?.body}${END}` })
-    t.equal(answer.status, 200, name)
-    t.match(
-      found.pop(),
-      { file: row?.file, files: row?.files, ...(name === 'formidable' ? {} : { text: 'data' }) },
-      name
+t.test(
+  'upload middleware of Express sets file and files, in a chain and in use()',
+  { skip: !isInstalled && NOT_INSTALLED },
+  (t) => {
+    const rows = Object.entries(uploadRows(t))
+    const found: any[] = []
+    const POST = (request: Request) => {
+      found.push({ file: request.file, files: request.files, text: request.body?.t })
+      return {}
+    }
+    const check = async (t: any, call: Call, { name, path }: { name: string; path: string }) => {
+      const row = rows.find(([known]) => known === name)?.[1]
+      const answer = await call(`POST ${path}`, { headers: HEADERS, body: `${text()}${row?.body}${END}` })
+      t.equal(answer.status, 200, name)
+      t.match(
+        found.pop(),
+        { file: row?.file, files: row?.files, ...(name === 'formidable' ? {} : { text: 'data' }) },
+        name
+      )
+    }
+    const inChain = Object.fromEntries(
+      rows.map(([, { upload }], index) => [String(index), { POST, middleware: [upload] }])
     )
-  }
-  const inChain = Object.fromEntries(
-    rows.map(([, { upload }], index) => [String(index), { POST, middleware: [upload] }])
-  )
-  onEveryHost(t, { routes: inChain }, async (t, call) => {
-    for (const [index, [name]] of rows.entries()) await check(t, call, { name, path: `/api/${index}` })
-  })
-  for (const [name, { upload }] of rows) {
-    t.test(`${name} in use()`, async (t) => {
-      const scenario = { routes: { form: { POST } }, use: (app: App) => app.use(upload) }
-      await check(t, callByInject(await appOf(t, scenario)), { name, path: '/api/form' })
-      await check(t, callOver(await addressOf(await appOf(t, scenario))), { name, path: '/api/form' })
+    onEveryHost(t, { routes: inChain }, async (t, call) => {
+      for (const [index, [name]] of rows.entries()) await check(t, call, { name, path: `/api/${index}` })
     })
+    for (const [name, { upload }] of rows) {
+      t.test(`${name} in use()`, async (t) => {
+        const scenario = { routes: { form: { POST } }, use: (app: App) => app.use(upload) }
+        await check(t, callByInject(await appOf(t, scenario)), { name, path: '/api/form' })
+        await check(t, callOver(await addressOf(await appOf(t, scenario))), { name, path: '/api/form' })
+      })
+    }
+    t.end()
   }
-  t.end()
-})
+)

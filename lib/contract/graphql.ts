@@ -40,9 +40,9 @@ export interface TypeResolvers {
 
 /** How values of a custom scalar are read and written. */
 export interface ScalarResolvers {
-  readonly serialize?: GraphQLScalarSerializer<any>
-  readonly parseValue?: GraphQLScalarValueParser<any>
-  readonly parseLiteral?: GraphQLScalarLiteralParser<any>
+  readonly serialize?: GraphQLScalarSerializer<unknown>
+  readonly parseValue?: GraphQLScalarValueParser<unknown>
+  readonly parseLiteral?: GraphQLScalarLiteralParser<unknown>
 }
 
 /** Which object type a value of an interface or union has. */
