@@ -288,7 +288,11 @@ t.test('/graphql: POST is for everybody without credentials, and for a granted o
 
       const options = await call('OPTIONS /graphql', { headers: preflight(origin, 'POST') })
       t.match(seen(options), { status: 204, grant: post }, `OPTIONS, ${origin}`)
-      t.equal(options.headers['access-control-allow-methods'], 'POST, GET, OPTIONS', 'methods of the specification')
+      t.equal(
+        options.headers['access-control-allow-methods'],
+        'POST, GET, OPTIONS',
+        'the methods of a GraphQL endpoint'
+      )
       t.match(options.headers['access-control-allow-headers'], /^Content-Type, Authorization/)
 
       const health = await call('GET /graphql/health', { headers: { origin } })

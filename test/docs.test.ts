@@ -107,7 +107,7 @@ t.test('the tables of figures are what a benchmark has written', async (t) => {
     formatTable: (report: unknown) => string
   }
   const { formatTable } = await createJiti(import.meta.url).import<Table>(join(root, 'benchmarks/table.ts'))
-  const figures = pages.filter(({ path }) => path === 'README.md' || path === 'docs/performance.md')
+  const figures = pages.filter(({ path }) => path === 'docs/performance.md')
   const read = (name: string): string => readFileSync(join(root, 'benchmarks/published', name), 'utf8')
   const tables = readdirSync(join(root, 'benchmarks/published')).map((name) => formatTable(JSON.parse(read(name))))
   const shown = figures.flatMap(({ prose }) => prose.match(/^CPU time .+\n.+\n\n(?:\|.+\n)+/gm) ?? [])
@@ -120,6 +120,27 @@ t.test('the tables of figures are what a benchmark has written', async (t) => {
     [],
     'and all of it is shown'
   )
+})
+
+/** The cells of the first table behind a heading, header row included; a range behind a figure is left out. */
+function firstTable(path: string, heading: string): string[][] {
+  const prose = pages.find((page) => page.path === path)?.prose ?? ''
+  const [table = ''] = prose.slice(prose.indexOf(heading)).match(/(?:^\|.+\n)+/m) ?? []
+  const rows = table.trimEnd().split('\n')
+  return rows
+    .map((row) => row.split('|').map((cell) => cell.trim().replace(/ \(\d.*\)$/, '')))
+    .map((row) => row.slice(1, -1))
+}
+
+t.test('the short table of the README repeats medians of the performance page', async (t) => {
+  const [columns = [], , ...rows] = firstTable('README.md', '## Performance')
+  const [allColumns = [], , ...allRows] = firstTable('docs/performance.md', '## Requests')
+  t.ok(rows.length >= 3, 'it has rows')
+  for (const [name = '', ...figures] of rows) {
+    const measured = allRows.find(([other]) => other === name) ?? []
+    const expected = columns.slice(1).map((column) => measured[allColumns.indexOf(column)])
+    t.strictSame(figures, expected, name)
+  }
 })
 
 t.test('every relative link leads somewhere', async (t) => {

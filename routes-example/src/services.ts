@@ -54,7 +54,7 @@ export interface Outside {
   sendMail?: SendMail | undefined
 }
 
-// The specification leaves these routes without authentication. docs/left-open.md has the line that closes them.
+// These routes are open on purpose: anyone may try the example. docs/example.md has the line that closes them.
 const OPEN_USERS = '/api/users is open: anybody may read, create and change users, and create admins'
 
 export function createServices(config: Config, { log, sendMail }: Outside): Services {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { boolean, index, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 
-// Columns carry the names of the specification's fields. Ids are random, so nobody can guess the next one.
+// Columns are named like the fields of the API. Ids are random, so nobody can guess the next one.
 const id = () =>
   text()
     .primaryKey()
