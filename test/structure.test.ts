@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
+import { circlesIn, ENTRIES, LAYERS, layerProblem, rankOf } from './support/layers.js'
 import {
   at,
   fileLines,
   functionsOf,
-  type Import,
   linesOf,
   nameOf,
   nodesOf,
@@ -16,20 +16,6 @@ import {
   sourceFiles
 } from './support/source-tree.js'
 
-/** From the bottom up: a folder imports from folders of earlier lines; folders of one line do not know each other. */
-const LAYERS = [
-  ['contract'],
-  ['errors'],
-  ['discovery'],
-  ['middleware'],
-  ['compat'],
-  ['dispatch'],
-  ['http', 'auth'],
-  ['plugins'],
-  ['app']
-]
-const ENTRIES = ['lib/index.ts', 'lib/graphql.ts', 'lib/auth.ts', 'lib/http.ts', 'lib/express.ts']
-
 /** Nothing is known about a folder by these names. */
 const EMPTY_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'shared', 'types'])
 const DIRECTORY_READERS = new Set(['readdir', 'readdirSync', 'opendir', 'opendirSync', 'glob', 'globSync'])
@@ -37,38 +23,6 @@ const DIRECTORY_READERS = new Set(['readdir', 'readdirSync', 'opendir', 'opendir
 const MAX_FILE_LINES = 300
 const MAX_FUNCTION_LINES = 60
 const MAX_PARAMETERS = 4
-
-function rankOf(path: string): number {
-  return LAYERS.findIndex((folders) => folders.includes(folderOf(path)))
-}
-
-function folderOf(path: string): string {
-  return path.split('/').length > 2 ? (path.split('/')[1] ?? '') : ''
-}
-
-function layerProblem({ where, from, to }: Import): string | undefined {
-  if (ENTRIES.includes(to)) return `${where} imports the entry ${to}: entries are for users only`
-  if (ENTRIES.includes(from) || folderOf(from) === folderOf(to)) return undefined
-  if (rankOf(to) < rankOf(from) && rankOf(to) !== -1) return undefined
-  return `${where} imports ${to}: '${folderOf(from)}' may only import folders below it`
-}
-
-/** Every cycle met on a walk through all imports, as `a -> b -> a`. */
-function cyclesIn(imports: readonly Import[]): string[] {
-  const finished = new Set<string>()
-  const cycles: string[] = []
-  const walk = (file: string, path: readonly string[]): void => {
-    if (path.includes(file)) {
-      cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
-      return
-    }
-    if (finished.has(file)) return
-    for (const next of imports) if (next.from === file) walk(next.to, [...path, file])
-    finished.add(file)
-  }
-  for (const { from } of imports) walk(from, [])
-  return cycles
-}
 
 /** `flag: boolean`, `flag?: boolean`, `flag = false`: at the call nobody can read what `true` means. */
 function isBooleanParameter(parameter: ts.ParameterDeclaration): boolean {
@@ -91,10 +45,6 @@ function isCastToNothing(node: ts.Node): boolean {
 
 function isIdentifierIn(names: ReadonlySet<string>): (node: ts.Node) => boolean {
   return (node) => (ts.isIdentifier(node) || ts.isStringLiteralLike(node)) && names.has(node.text)
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
 const lib = sourceFiles('lib')
@@ -220,7 +170,7 @@ for (const { rule, files = lib, problems } of RULES) {
 }
 
 t.test('no two files of lib load each other, directly or in a circle', async (t) => {
-  t.strictSame(cyclesIn(lib.flatMap(ownImports).filter(({ typeOnly }) => !typeOnly)), [])
+  t.strictSame(circlesIn(lib.flatMap(ownImports).filter(({ typeOnly }) => !typeOnly)), [])
 })
 
 t.test('CONTRIBUTING lists the layers as they are', async (t) => {
@@ -239,6 +189,3 @@ t.test('the repository stays small enough to look at', async (t) => {
   const tests = readdirSync(join(root, 'test')).filter((name) => name.endsWith('.test.ts'))
   t.ok(tests.length <= 36, `at most 36 test files: ${tests.join(' ')}`)
 })
-
-t.comment(`median file of lib: ${median(lib.map(fileLines))} lines`)
-t.comment(`median function of lib: ${median(lib.flatMap(functionsOf).map(linesOf))} lines`)
