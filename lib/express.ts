@@ -1,20 +1,25 @@
-export { expressFactory as default, expressFactory as express } from './app/express-factory.js'
-export { json, raw, Router, static, text, urlencoded } from 'express'
-export type { ExpressFactory } from './app/express-factory.js'
-export type { TwinrouteExpress } from './app/express-app.js'
+export { default, default as express } from './express.cjs'
+export { Route } from './app/express-factory.js'
+export { application, json, raw, request, response, Router, static, text, urlencoded } from 'express'
+export type { ExpressFactory, TwinrouteExpress } from './contract/express-factory.cjs'
 export type {
   Application,
   CookieOptions,
+  Errback,
   ErrorRequestHandler,
   Express,
   Handler,
   IRoute,
   IRouter,
+  IRouterHandler,
+  IRouterMatcher,
   Locals,
+  MediaType,
   NextFunction,
   Request,
   RequestHandler,
   RequestParamHandler,
   Response,
-  RouterOptions
+  RouterOptions,
+  Send
 } from 'express'

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { satisfies } from 'semver'
 import t from 'tap'
 import { root, sourceFiles } from './support/source-tree.js'
 
@@ -46,11 +47,35 @@ const PUBLIC_NAMES = {
     'setPaginationHeaders',
     'validate'
   ],
-  'twinroute/express': ['Router', 'default', 'express', 'json', 'raw', 'static', 'text', 'urlencoded']
+  'twinroute/express': [
+    'Route',
+    'Router',
+    'application',
+    'default',
+    'express',
+    'json',
+    'raw',
+    'request',
+    'response',
+    'static',
+    'text',
+    'urlencoded'
+  ]
 }
 
 /** Only their own entries may load these: an application without them does not pay for them. */
 const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', '@fastify/session']
+
+/** What `require('twinroute/express')` loads. */
+const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs']
+
+/** What the sources become, source maps left out. */
+function compiledFiles(): string[] {
+  return sourceFiles('lib').flatMap(({ fileName }) => {
+    const file = fileName.replace('lib/', 'dist/')
+    return file.endsWith('.d.cts') ? [file] : [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')]
+  })
+}
 
 /** URLs of all files that a fresh process loads for one import, whether by `import` or by `require`. */
 async function filesLoadedBy(specifier: string): Promise<string[]> {
@@ -96,19 +121,13 @@ t.test('the package holds what users need', async (t) => {
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', ...playground]) {
     t.ok(files.includes(file), file)
   }
-  for (const { fileName } of sourceFiles('lib')) {
-    const compiled = fileName.replace('lib/', 'dist/').replace(/ts$/, '')
-    t.ok(files.includes(`${compiled}js`), `${compiled}js`)
-    t.ok(files.includes(`${compiled}d.ts`), `${compiled}d.ts`)
-  }
+  for (const file of [...compiledFiles(), ...COMMONJS]) t.ok(files.includes(file), file)
 })
 
 t.test('the package holds nothing else', async (t) => {
-  const sources = new Set(
-    sourceFiles('lib').map(({ fileName }) => fileName.replace('lib/', 'dist/').replace(/ts$/, ''))
-  )
-  const compiled = files.filter((file) => /^dist\/.*\.(js|js\.map|d\.ts)$/.test(file))
-  const strangers = compiled.filter((file) => !sources.has(file.replace(/(js|js\.map|d\.ts)$/, '')))
+  const known = new Set([...compiledFiles(), ...COMMONJS])
+  const compiled = files.filter((file) => /^dist\/.*\.(c?js|c?js\.map|d\.c?ts)$/.test(file))
+  const strangers = compiled.filter((file) => !known.has(file.replace(/\.map$/, '')))
   t.strictSame(strangers, [], 'dist/ holds only what lib/ makes: npm run clean && npm run build')
   t.strictSame(files.filter((file) => !file.startsWith('dist/')).toSorted(), [
     'CHANGELOG.md',
@@ -126,13 +145,29 @@ t.test('publint finds nothing', async (t) => {
   )
 })
 
-t.test('types resolve for every way an ESM program imports', async (t) => {
-  const attw = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')
-  const cli = join(attw, '../dist/index.js')
-  const result = await run(process.execPath, [cli, join(packed, tarball.filename), '--profile', 'esm-only']).catch(
-    (error: unknown) => error as { stdout: string; code?: number }
-  )
-  t.notOk('code' in result, 'attw --profile esm-only', { found: result.stdout })
+/** Types by way of importing; `twinroute/express` is for programs of every kind, the others for ES modules. */
+const TYPED: readonly (readonly string[])[] = [
+  ['--profile', 'esm-only'],
+  ['--profile', 'strict', '--entrypoints', 'express']
+]
+
+for (const options of TYPED) {
+  t.test(`types resolve: attw ${options.join(' ')}`, async (t) => {
+    const attw = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')
+    const cli = join(attw, '../dist/index.js')
+    const result = await run(process.execPath, [cli, join(packed, tarball.filename), ...options]).catch(
+      (error: unknown) => error as { stdout: string; code?: number }
+    )
+    t.notOk('code' in result, 'attw finds nothing', { found: result.stdout })
+  })
+}
+
+t.test('every direct dependency allows the oldest Node that this package allows', async (t) => {
+  const oldest = manifest.engines.node.replace('>=', '') + '.0'
+  for (const name of Object.keys(manifest.dependencies)) {
+    const { engines } = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8'))
+    t.ok(satisfies(oldest, engines?.node ?? '*'), `${name} on Node ${oldest}: ${engines?.node}`)
+  }
 })
 
 t.test('runtime packages are ranges, tools are exact, and there are few', async (t) => {
@@ -140,7 +175,7 @@ t.test('runtime packages are ranges, tools are exact, and there are few', async 
   for (const [name, version] of Object.entries<string>(manifest.devDependencies)) {
     t.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name)
   }
-  t.ok(Object.keys(manifest.devDependencies).length <= 25, 'at most 25 direct tools')
+  t.ok(Object.keys(manifest.devDependencies).length <= 40, 'at most 40 direct tools')
 })
 
 t.test('the lock file names no registry', async (t) => {

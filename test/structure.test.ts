@@ -74,7 +74,11 @@ const RULES: Rule[] = [
     problems: (file) =>
       file.statements
         .filter(
-          (line) => !ts.isImportDeclaration(line) && !ts.isExportDeclaration(line) && !ts.isExportAssignment(line)
+          (line) =>
+            !ts.isImportDeclaration(line) &&
+            !ts.isImportEqualsDeclaration(line) &&
+            !ts.isExportDeclaration(line) &&
+            !ts.isExportAssignment(line)
         )
         .map((line) => `${at(line)}: code in an entry`)
   },
@@ -145,7 +149,7 @@ const RULES: Rule[] = [
   {
     rule: 'files have names of their own, in kebab-case, and no folder has an index file',
     problems: (file) => {
-      const name = posix.basename(file.fileName).replace(/\.[mc]?tsx?$/, '')
+      const name = posix.basename(file.fileName).replace(/(\.d)?\.[mc]?tsx?$/, '')
       const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)
       const index = name === 'index' && !ENTRIES.includes(file.fileName)
       return kebab && !index && !EMPTY_NAMES.has(name) ? [] : [`${file.fileName}: rename it`]

@@ -1,7 +1,8 @@
-import http, { type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import http, { type Server } from 'node:http'
 import type { Express } from 'express'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
+import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
 import { link, prepareForeignPair } from '../compat/attach.js'
 import { mergeIntoReply } from '../compat/headers.js'
@@ -9,20 +10,7 @@ import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slo
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { prepareUploads } from '../plugins/uploads.js'
 
-type Next = (error?: unknown) => void
-type Handle = (request: IncomingMessage, response: ServerResponse, next?: Next) => void
-
-/** An Express application whose requests run through Fastify. */
-export interface TwinrouteExpress extends Express {
-  /**
-   * The Fastify instance beneath, for hooks, plugins and `inject`. Hooks and plugins are added before the first request;
-   * routes registered here are asked before Express's.
-   */
-  readonly fastify: FastifyInstance
-  /** For a server of one's own: `https.createServer({ ...app.serverOptions, key, cert }, app)`. */
-  readonly serverOptions: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>
-  handle: Handle
-}
+type Handle = TwinrouteExpress['handle']
 
 /**
  * Express's `express()` on twinroute's engine: change the import, run on Fastify. Registration is synchronous and allowed

@@ -14,7 +14,14 @@ export const LAYERS = [
 ]
 
 /** What users import. */
-export const ENTRIES = ['lib/index.ts', 'lib/graphql.ts', 'lib/auth.ts', 'lib/http.ts', 'lib/express.ts']
+export const ENTRIES = [
+  'lib/index.ts',
+  'lib/graphql.ts',
+  'lib/auth.ts',
+  'lib/http.ts',
+  'lib/express.ts',
+  'lib/express.d.cts'
+]
 
 export function rankOf(path: string): number {
   return LAYERS.findIndex((folders) => folders.includes(folderOf(path)))

@@ -1,0 +1,2 @@
+import expressFactory = require('./contract/express-factory.cjs')
+export = expressFactory
