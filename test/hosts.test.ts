@@ -1,9 +1,19 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import fastifyPlugin from 'fastify-plugin'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import t from 'tap'
-import { createApp, fileRoutes, type Request, type Response } from 'twinroute'
-import { addressOf, callByInject, callOver, writeRoutes, type Answer, type Call, type Routes } from './support/hosts.js'
+import { createApp, fileRoutes, type App, type Request, type Response } from 'twinroute'
+import {
+  addressOf,
+  appOf,
+  callByInject,
+  callOver,
+  writeRoutes,
+  type Answer,
+  type Call,
+  type Routes
+} from './support/hosts.js'
 import { writeTree } from './support/route-tree.js'
 import { root } from './support/source-tree.js'
 
@@ -23,7 +33,7 @@ interface Neighbour {
   /** Something of the plugin's on the host, set up with it. */
   setUp?: (host: FastifyInstance) => unknown
   /** What the plugin does for the host, and for file routes that were there later than it. */
-  does?: (call: Call, when: When) => Promise<Check[]>
+  does?: (call: Call, when: When, host: FastifyInstance) => Promise<Check[]>
 }
 
 const FORM = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--XX--\r\n'
@@ -113,6 +123,33 @@ const NEIGHBOURS: Neighbour[] = [
     does: async (call, when) => [
       ['counts', await header(call, 'GET /api/hello', 'x-ratelimit-limit'), when === 'before' ? '1000' : undefined]
     ]
+  },
+  {
+    plugin: '@fastify/swagger',
+    does: async (_call, when, host) => {
+      const { paths } = Reflect.apply(Reflect.get(host, 'swagger') as () => { paths: object }, host, [])
+      return [['documents file routes', '/api/users/{id}' in paths, when === 'before']]
+    }
+  },
+  {
+    plugin: '@fastify/caching',
+    options: { privacy: 'private', expiresIn: 300 },
+    does: async (call) => [
+      ['returned answers', await header(call, 'GET /api/hello', 'cache-control'), 'private, max-age=300']
+    ]
+  },
+  {
+    plugin: '@fastify/etag',
+    does: async (call) => [['returned answers', typeof (await header(call, 'GET /api/hello', 'etag')), 'string']]
+  },
+  {
+    plugin: '@fastify/under-pressure',
+    options: {
+      healthCheck: async () => false,
+      healthCheckInterval: 60_000,
+      pressureHandler: (_request: FastifyRequest, reply: FastifyReply) => void reply.header('x-pressure', 'high')
+    },
+    does: async (call) => [['file routes', await header(call, 'GET /api/hello', 'x-pressure'), 'high']]
   },
   {
     plugin: '@fastify/jwt',
@@ -272,7 +309,7 @@ t.test('a host keeps its own ways beside the plugins of the field, registered be
         ]
         for (const [place, call] of places) {
           for (const [rule, got, want] of await sharedRules(call)) t.same(got, want, `${place}: ${rule}`)
-          for (const [rule, got, want] of (await does?.(call, when)) ?? [])
+          for (const [rule, got, want] of (await does?.(call, when, host)) ?? [])
             t.same(got, want, `${place}: ${plugin}: ${rule}`)
         }
         table.push(`${plugin.padEnd(22)} ${when.padEnd(7)} ${places.map(([place]) => place).join(', ')}`)
@@ -280,6 +317,251 @@ t.test('a host keeps its own ways beside the plugins of the field, registered be
     }
   }
   for (const line of table) t.comment(line)
+})
+
+/** Plugins with a `use` of their own are refused on an app. */
+const ON_APPS = NEIGHBOURS.filter(({ plugin }) => !['@fastify/express', '@fastify/middie'].includes(plugin))
+
+t.test('a plugin registered on the result of createApp acts as one registered before the file routes', async (t) => {
+  const load = loader()
+  for (const { plugin, needs, options = {}, setUp, does } of ON_APPS) {
+    if (![project, matrix].some((place) => isInstalled(place, plugin))) {
+      t.comment(`${plugin} left out: not installed (npm run test:matrix installs it)`)
+      continue
+    }
+    await t.test(plugin, async (t) => {
+      const app = await appOf(t, { routes: ROUTES })
+      if (needs !== undefined) await app.register(load(needs) as never)
+      await app.register(load(plugin) as never, options)
+      await setUp?.(app)
+      const socket = callOver(await addressOf(app))
+      for (const [place, call] of [['socket', socket] as const, ['inject', callByInject(app)] as const]) {
+        const hello = seen(await call('GET /api/hello?a=1'))
+        t.equal(hello, '200 {"hello":"world","url":"/api/hello?a=1","base":""}', place)
+        for (const [rule, got, want] of (await does?.(call, 'before', app)) ?? [])
+          t.same(got, want, `${place}: ${rule}`)
+      }
+    })
+  }
+})
+
+/** What is done to an app before it is ready, and what comes of it. */
+const BEFORE_READY: readonly { name: string; run: (app: App, t: any) => Promise<unknown>; want: unknown }[] = [
+  {
+    name: 'an onRoute hook is shown every file route, on a pattern of several paths, too',
+    run: async (app) => {
+      const urls: string[] = []
+      app.addHook('onRoute', ({ url }) => void urls.push(url))
+      await app.ready()
+      return urls.toSorted()
+    },
+    want: ['/api/docs', '/api/docs/*', '/api/hello', '/api/users/:id']
+  },
+  {
+    name: 'hooks and decorators hold for file routes and for what no route matches',
+    run: async (app) => {
+      const seen: unknown[] = []
+      app.decorateRequest('tenant', 'none')
+      app.decorateReply('tone', 'calm')
+      app.addHook('onRequest', async (request, reply) => {
+        seen.push(Reflect.get(request, 'tenant'), Reflect.get(reply, 'tone'))
+      })
+      for (const url of ['/api/hello', '/none', '/api/users/1']) await app.inject(url)
+      return seen
+    },
+    want: ['none', 'calm', 'none', 'calm', 'none', 'calm']
+  },
+  {
+    name: 'hooks of an encapsulated plugin stay in it',
+    run: async (app) => {
+      await app.register(async (scope) => {
+        scope.addHook('onRequest', async (_request, reply) => reply.code(401).send())
+        scope.get('/inside', () => 'inside')
+      })
+      return [await statusOf(app, '/inside'), await statusOf(app, '/api/hello')]
+    },
+    want: [401, 200]
+  },
+  {
+    name: 'a method added to the server is refused with 405 by file routes',
+    run: async (app) => {
+      app.addHttpMethod('MKCOL', { hasBody: true })
+      const { statusCode, headers } = await app.inject({ method: 'MKCOL' as 'GET', url: '/api/hello' })
+      return [statusCode, headers['allow']]
+    },
+    want: [405, 'GET, HEAD, OPTIONS']
+  },
+  {
+    name: 'hasRoute knows file routes before and after, all methods of them and nothing else',
+    run: async (app) => {
+      const ask = (): boolean[] => [
+        app.hasRoute({ method: 'GET', url: '/api/hello' }),
+        app.hasRoute({ method: 'delete' as 'DELETE', url: '/api/users/:userId' }),
+        app.hasRoute({ method: 'GET', url: '/api/none' }),
+        app.hasRoute({ method: 'GET', url: '/api/hello', constraints: { host: 'a.example' } })
+      ]
+      const before = ask()
+      await app.ready()
+      return [before, ask()]
+    },
+    want: [
+      [true, true, false, false],
+      [true, true, false, false]
+    ]
+  },
+  {
+    name: 'a plugin that calls ready() while it loads keeps its hooks to itself and hides no file route from the next',
+    run: async (app) => {
+      const seen: string[] = []
+      void app.register(async (scope) => {
+        scope.addHook('onRequest', async () => void seen.push('hook of another scope'))
+        scope.ready(() => void seen.push('ready'))
+      })
+      await app.register(
+        fastifyPlugin(async (instance: FastifyInstance) => {
+          instance.ready(() => void seen.push('ready, too'))
+          instance.addHook('onRoute', ({ url }) => void seen.push(url))
+        })
+      )
+      await app.inject('/api/hello')
+      return seen.toSorted()
+    },
+    want: ['/api/docs', '/api/docs/*', '/api/hello', '/api/users/:id', 'ready', 'ready, too']
+  },
+  {
+    name: 'what is registered in the turn of ready() and listen() counts',
+    run: async (app) => {
+      const urls: string[] = []
+      const ready = app.ready()
+      void app.register(
+        fastifyPlugin(async (instance: FastifyInstance) => {
+          instance.addHook('onRoute', ({ url }) => void urls.push(url))
+        })
+      )
+      await ready
+      return urls.includes('/api/hello')
+    },
+    want: true
+  },
+  {
+    name: 'ready() while a plugin is loading waits for it, and file routes do not become a part of it',
+    run: async (app) => {
+      const seen: string[] = []
+      let load: (() => void) | undefined
+      void app.register(async (scope) => {
+        scope.addHook('onRequest', async () => void seen.push('hook of another scope'))
+        await new Promise<void>((resolve) => (load = resolve))
+      })
+      const loaded = app.after()
+      while (load === undefined) await new Promise(setImmediate)
+      const answer = app.inject('/api/hello')
+      load()
+      await loaded
+      return [(await answer).statusCode, seen]
+    },
+    want: [200, []]
+  },
+  {
+    name: 'ready() with a callback and without one, twice, boots once',
+    run: async (app) => {
+      let routes = 0
+      app.addHook('onRoute', () => void routes++)
+      const error = await new Promise((resolve) => void app.ready(resolve))
+      await app.ready()
+      return [error, routes]
+    },
+    want: [null, 4]
+  },
+  {
+    name: 'a plugin that fails to load rejects ready(), also when it was loading then',
+    run: async (app, t) => {
+      let fail: ((error: Error) => void) | undefined
+      void app.register(async () => new Promise((_resolve, reject) => (fail = reject)))
+      const loaded = t.rejects(Promise.resolve(app.after()))
+      while (fail === undefined) await new Promise(setImmediate)
+      const ready = app.ready()
+      fail(new Error('the database is away'))
+      await loaded
+      return Promise.resolve(ready).then(
+        () => 'ready',
+        (error: Error) => error.message
+      )
+    },
+    want: 'the database is away'
+  },
+  {
+    name: 'a constraint lets a route share the path of a file',
+    run: async (app) => {
+      app.get('/api/hello', { constraints: { host: 'other.example' } }, () => 'other')
+      const other = await app.inject({ url: '/api/hello', headers: { host: 'other.example' } })
+      return [other.body, await statusOf(app, '/api/hello')]
+    },
+    want: ['other', 200]
+  },
+  {
+    name: 'a not-found handler in a scope without a prefix is refused, as Fastify refuses a second one',
+    run: async (app, t) => {
+      await t.rejects(
+        Promise.resolve(app.register(async (scope) => void scope.setNotFoundHandler(() => undefined))),
+        /set on the app/
+      )
+    },
+    want: undefined
+  }
+]
+
+const statusOf = async (app: App, url: string): Promise<number> => (await app.inject(url)).statusCode
+
+for (const { name, run, want } of BEFORE_READY) {
+  t.test(`before an app is ready: ${name}`, async (t) => {
+    const GET = (): object => ({ hello: 'world' })
+    const app = await appOf(t, { routes: { hello: { GET }, 'users/[id]': { GET }, 'docs/[[...path]]': { GET } } })
+    t.same(await run(app, t), want)
+  })
+}
+
+/** Routes registered beside the file routes `hello`, `users/[id]`, for one of their paths. */
+const TAKEN: readonly { name: string; add: (app: App, apiDir: string) => unknown }[] = [
+  { name: 'app.get()', add: (app) => app.get('/api/hello', () => 1) },
+  { name: 'another method', add: (app) => app.post('/api/hello', () => 1) },
+  { name: 'a slash at the end', add: (app) => app.get('/api/hello/', () => 1) },
+  { name: 'another name of the parameter', add: (app) => app.get('/api/users/:name', () => 1) },
+  { name: 'an optional parameter', add: (app) => app.get('/api/hello/:more?', () => 1) },
+  {
+    name: 'a plugin',
+    add: (app) => app.register(async (scope) => void scope.get('/hello', () => 1), { prefix: '/api' })
+  },
+  { name: 'a second fileRoutes', add: (app, apiDir) => app.register(fileRoutes, { apiDir, mode: 'test' }) }
+]
+
+for (const { name, add } of TAKEN) {
+  t.test(`a route for the path of a route file is a boot problem that names the file: ${name}`, async (t) => {
+    const GET = (): object => ({})
+    const apiDir = writeRoutes(t, { hello: { GET }, 'users/[id]': { GET } })
+    const app = await createApp({ apiDir, mode: 'test' })
+    t.teardown(() => app.close())
+    const problems = await Promise.resolve()
+      .then(() => add(app, apiDir))
+      .then(
+        () => [],
+        (error: { problems?: readonly { code: string; files: readonly string[] }[] }) => error.problems
+      )
+    t.match(problems, [{ code: 'ROUTE_PATH_TAKEN', files: [/(hello|\[id\]).route\.js$/] }])
+  })
+}
+
+t.test('files that are one path to the router of the app reject createApp', async (t) => {
+  const GET = (): object => ({})
+  const apiDir = writeRoutes(t, { Users: { GET }, users: { GET } })
+  const made = createApp({ apiDir, mode: 'test', fastifyOptions: { routerOptions: { caseSensitive: false } } })
+  await t.rejects(made, /\/api\/Users and \/api\/users match .*ROUTE_SLOT_CONFLICT/s)
+})
+
+t.test('a rate limit registered on the result of createApp limits file routes', async (t) => {
+  if (!isInstalled(matrix, '@fastify/rate-limit')) return t.comment('left out: npm run test:matrix installs it')
+  const app = await appOf(t, { routes: { hello: { GET: () => ({}) } } })
+  await app.register(loader()('@fastify/rate-limit') as never, { max: 1 })
+  t.same([await statusOf(app, '/api/hello'), await statusOf(app, '/api/hello')], [200, 429])
 })
 
 t.test('two registrations on one instance have their own base route, map and tree', async (t) => {

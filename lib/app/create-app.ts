@@ -6,7 +6,7 @@ import type { Usable } from '../compat/express-stack.js'
 import { createAppEntry } from '../dispatch/enter-app.js'
 import { routerOptionsOf } from '../dispatch/router-options.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
-import { loadRoutes, routeDefaults, serveRoutes } from '../plugins/file-routes.js'
+import { loadRoutes, routeDefaults, routesScope } from '../plugins/file-routes.js'
 import { keepRuntime } from '../plugins/routed-servers.js'
 import { prepareUploads } from '../plugins/uploads.js'
 import { checkAppOptions } from './check-app-options.js'
@@ -17,6 +17,8 @@ import { guardOtherRoutes } from './guard-routes.js'
 import { installNotFound } from './not-found.js'
 import { reportWhenReady } from './report.js'
 import { leaveProcessEvents } from './process-events.js'
+import { registerLast } from './register-last.js'
+import { reservePaths } from './reserve-paths.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
 import { start } from './start.js'
@@ -39,8 +41,8 @@ export interface App extends FastifyInstance {
 
 /**
  * Creates an application: Fastify with the route files of `apiDir`, the middleware map, Express's request and response.
- * The result is a Fastify instance (`register`, `inject`, `get`, `close`, `server` work as everywhere); hooks and plugins
- * can still be added, since it is not `ready()` yet.
+ * The result is a Fastify instance (`register`, `inject`, `get`, `close`, `server` work as everywhere); it is not `ready()`
+ * yet. Hooks, decorators and plugins that are added before it is hold for the routes of files, which are registered last.
  *
  * @throws TypeError naming a wrong option; BootError with every problem of the tree and the map
  */
@@ -64,7 +66,7 @@ export async function createApp(options: AppOptions): Promise<App> {
    * - onRequest hooks run as they are added: CORS first, so that refusals have its headers, then the entry with the
    *   Express side, then the hooks of the user, who adds them to the result;
    * - a route keeps the error handler that is there when it is registered, so that comes before the first one;
-   * - guardOtherRoutes is told of routes from then on; those of files, before it, run their chains themselves.
+   * - routes of files are registered behind all that the user adds to the result, so that no plugin misses them.
    */
   keepRuntime(app, runtime)
   Reflect.set(app, kMode, mode)
@@ -76,9 +78,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
-  await installNotFound(app, { runtime, binder: routes.binder, prefix: '', handlerTimeout: defaults.handlerTimeout })
-  await serveRoutes(app, runtime, { routes, defaults })
-  guardOtherRoutes(app, runtime, { ...defaults, binder: routes.binder, router: routerOptionsOf(app) })
+  const notFound = installNotFound(app, { ...defaults, runtime, binder: routes.binder, prefix: '' })
+  reservePaths(app, routes.manifest.routes)
+  guardOtherRoutes(app, runtime, { ...defaults, ...routes, router: routerOptionsOf(app) })
+  registerLast(app, [notFound, routesScope(app, runtime, { routes, defaults })])
   reportWhenReady(app, mode)
   return addMethods(app, runtime, options)
 }

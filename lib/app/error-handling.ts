@@ -13,7 +13,7 @@ type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyReques
 /**
  * Sets the `errorHandler` option: a Fastify error handler, or Express error middleware (four parameters). Errors that
  * Fastify and its plugins raise by themselves meet the Express error middleware, too. `app.setErrorHandler(handler)`
- * replaces it: Fastify would give the new one to no route of a file, since these are registered by then.
+ * replaces it, on all routes that were registered before, too.
  */
 export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
   let last: ErrorHandler = sendAsFastify

@@ -1,26 +1,44 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createNotFoundHandler, type NotFoundOptions } from '../dispatch/not-found.js'
-import { registerNotFound } from '../plugins/register-not-found.js'
+import { notFoundScope } from '../plugins/register-not-found.js'
 
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
  * What no route of the app matches: the chain of its prefix, then 404 in the app's error shape. Fastify takes one not-found
  * handler for the root; `app.setNotFoundHandler(handler)` still works and replaces the last step.
+ *
+ * @returns the scope that answers, to be registered last, as the routes are
  */
-export async function installNotFound(app: FastifyInstance, options: NotFoundOptions): Promise<void> {
+export function installNotFound(app: FastifyInstance, options: NotFoundOptions): FastifyPluginAsync {
   let answer: Answer = createNotFoundHandler(options.runtime)
-  await registerNotFound(app, { ...options, base: '', answer: (request, reply) => answer.call(app, request, reply) })
+  let last: FastifyInstance | undefined
   const setNotFoundHandler = app.setNotFoundHandler
   app.setNotFoundHandler = function (this: FastifyInstance, ...given: unknown[]) {
-    const [handler] = given
-    if (this !== app) return Reflect.apply(setNotFoundHandler, this, given) as FastifyInstance
-    if (typeof handler !== 'function') {
-      throw new TypeError(
-        'On an app, setNotFoundHandler takes a handler; hooks go to addHook, guards into the middleware map'
-      )
-    }
-    answer = handler as Answer
+    if (this === last || isBelow(app, this)) return Reflect.apply(setNotFoundHandler, this, given) as FastifyInstance
+    answer = answerOf(app, this, given[0])
     return this
   } as FastifyInstance['setNotFoundHandler']
+  const scope = notFoundScope(app, {
+    ...options,
+    base: '',
+    answer: (request, reply) => answer.call(app, request, reply)
+  })
+  return async function answersNotFound(instance, given) {
+    last = instance
+    await scope(instance, given)
+  }
+}
+
+/** A scope with a prefix, which may have a not-found handler of its own. */
+function isBelow(app: FastifyInstance, scope: FastifyInstance): boolean {
+  return scope.prefix !== app.prefix
+}
+
+function answerOf(app: FastifyInstance, scope: FastifyInstance, handler: unknown): Answer {
+  if (scope !== app) throw new Error('The not-found handler of an app is set on the app, or in a scope with a prefix')
+  if (typeof handler === 'function') return handler as Answer
+  throw new TypeError(
+    'On an app, setNotFoundHandler takes a handler; hooks go to addHook, guards into the middleware map'
+  )
 }

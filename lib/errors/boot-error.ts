@@ -12,6 +12,7 @@ export const BOOT_PROBLEMS = {
   ROUTE_PARAM_REPEATED: 'one path uses a parameter name twice',
   ROUTE_FILE_TWICE: 'one folder holds two route files',
   ROUTE_SLOT_CONFLICT: 'two route files serve the same path',
+  ROUTE_PATH_TAKEN: 'another route is registered for the path of a route file',
   ROUTE_IMPORT_FAILED: 'a route file cannot be imported',
   ROUTE_EMPTY: 'a route file exports no method',
   ROUTE_EXPORT_UNKNOWN: 'a route file exports an unknown name',

@@ -11,7 +11,7 @@ import type { Runtime } from '../dispatch/runtime.js'
 import { checkFileRoutesOptions } from './check-options.js'
 import { reportRoutes } from './describe-routes.js'
 import { leaveBodiesAlone } from './leave-bodies.js'
-import { registerNotFound } from './register-not-found.js'
+import { notFoundScope } from './register-not-found.js'
 import { showRequestDecorators } from './request-decorators.js'
 import { prepareUploads } from './uploads.js'
 import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './routed-servers.js'
@@ -37,7 +37,7 @@ export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify,
   const routes = await loadRoutes(fastify, runtime, options)
   if (!isApp(fastify)) logReport(fastify, runtime, routes) // an app reports all at once
   const served = { routes, defaults }
-  await serveRoutes(fastify, runtime, served)
+  await fastify.register(routesScope(fastify, runtime, served))
   await registerHostNotFound(fastify, runtime, served)
 }
 
@@ -74,18 +74,18 @@ export interface Served {
   defaults: RouteDefaults
 }
 
-/** Registers all routes in a scope of their own, in which nothing of Fastify's reads a body. */
-export async function serveRoutes(
-  fastify: FastifyInstance,
+/** Registers all routes, in the scope it is registered as: nothing of Fastify's reads a body there. */
+export function routesScope(
+  around: FastifyInstance,
   runtime: Runtime,
   { routes, defaults }: Served
-): Promise<void> {
-  const reading = { ...routerOptionsOf(fastify), depth: depthOf(fastify.prefix) }
+): FastifyPluginAsync {
+  const reading = { ...routerOptionsOf(around), depth: depthOf(around.prefix) }
   const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
-  await fastify.register(async (scope) => {
+  return async function servesFiles(scope) {
     leaveBodiesAlone(scope)
     for (const route of routes.manifest.routes) registerRoute(scope, route, context)
-  })
+  }
 }
 
 /** On a host, what no route matches below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
@@ -96,14 +96,16 @@ async function registerHostNotFound(
 ): Promise<void> {
   const { baseRoute } = routes.manifest
   if (baseRoute === '/' || !claimNotFound(fastify, fastify.prefix + baseRoute)) return
-  await registerNotFound(fastify, {
+  const base = fastifyBase(baseRoute)
+  const scope = notFoundScope(fastify, {
     runtime,
     binder: routes.binder,
     prefix: fastify.prefix,
     handlerTimeout: defaults.handlerTimeout,
-    base: fastifyBase(baseRoute),
+    base,
     answer: createNotFoundHandler(runtime)
   })
+  await fastify.register(scope, { prefix: base })
 }
 
 function fastifyBase(baseRoute: string): string {

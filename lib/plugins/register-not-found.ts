@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
 import { leaveBodiesAlone } from './leave-bodies.js'
 import { keepNotFoundEntry, notFoundEntryOf } from './routed-servers.js'
@@ -10,20 +10,17 @@ export interface NotFoundAnswer extends NotFoundOptions {
 }
 
 /** Requests below a base route that no route matches: the chain of their prefix first, then the answer. */
-export async function registerNotFound(
+export function notFoundScope(
   fastify: FastifyInstance,
   { base, answer, ...options }: NotFoundAnswer
-): Promise<void> {
+): FastifyPluginAsync {
   const before = notFoundEntryOf(fastify)
   const enter = createNotFoundEntry(fastify, options)
   if (base === '') keepNotFoundEntry(fastify, enter)
-  await fastify.register(
-    async (scope) => {
-      leaveBodiesAlone(scope)
-      if (before !== undefined) scope.addHook('onRequest', before)
-      scope.addHook('onRequest', enter)
-      scope.setNotFoundHandler((request, reply) => answer(request, reply))
-    },
-    base === '' ? {} : { prefix: base }
-  )
+  return async function answersNotFound(scope) {
+    leaveBodiesAlone(scope)
+    if (before !== undefined) scope.addHook('onRequest', before)
+    scope.addHook('onRequest', enter)
+    scope.setNotFoundHandler((request, reply) => answer(request, reply))
+  }
 }
