@@ -97,7 +97,7 @@ t.test('what a handler returns becomes the answer', async (t) => {
     [
       'headers that were set are kept',
       (_, response) => response.set('X-A', 'b').cookie('a', '1') && {},
-      { headers: { 'x-a': 'b', 'set-cookie': ['a=1; Path=/'] } }
+      { headers: { 'x-a': 'b', 'set-cookie': /^a=1; Path=\/$/ as never } }
     ],
     [
       'a JSON type that was set is kept',
@@ -136,7 +136,7 @@ t.test('what a handler returns becomes the answer', async (t) => {
     [
       'a stream keeps headers and cookies',
       (_, response) => response.set('X-A', 'b').cookie('a', '1') && Readable.from(['x']),
-      { text: 'x', headers: { 'x-a': 'b', 'set-cookie': ['a=1; Path=/'] } }
+      { text: 'x', headers: { 'x-a': 'b', 'set-cookie': /^a=1; Path=\/$/ as never } }
     ],
     [
       'a web Response gives status, headers and body',

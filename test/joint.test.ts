@@ -11,6 +11,7 @@ import {
   furtherServers,
   hasExchange,
   hasOnSend,
+  headersOf,
   isAnswering,
   ON_RESPONSE_LISTENER,
   serverClassNames
@@ -74,6 +75,12 @@ t.test('the private names that are leaned on are there', async (t) => {
     app.get('/added', note)
     for (const url of ['/none', '/added']) await app.inject(url)
     t.strictSame(hooked, { '/none': false, '/added': true })
+  })
+  t.test('the headers of a reply', async (t) => {
+    const app = fastify()
+    app.get('/', (_request, reply) => ({ ...headersOf(reply.header('X-A', '1').header('set-cookie', 'a=1')) }))
+    t.strictSame((await app.inject('/')).json(), { 'x-a': '1', 'set-cookie': 'a=1' })
+    t.equal(headersOf({} as never), null, 'and nothing is made up without them')
   })
   t.test('the listener behind onResponse hooks', async (t) => {
     const app = fastify()

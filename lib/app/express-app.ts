@@ -5,7 +5,6 @@ import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
 import { link, prepareForeignPair } from '../compat/attach.js'
-import { mergeIntoReply } from '../compat/headers.js'
 import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { prepareUploads } from '../plugins/uploads.js'
@@ -78,7 +77,6 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
 function finish(app: TwinrouteExpress, reply: FastifyReply, error: unknown): void {
   const response = reply.raw as LinkedResponse
-  mergeIntoReply(response, reply)
   const env = String(app.get('env'))
   finalhandler(reply.request.raw, response, { env, onerror: (thrown) => logError(env, thrown) })(error as Error)
 }

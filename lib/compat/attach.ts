@@ -2,7 +2,8 @@ import http from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { armTap } from './body.js'
 import type { Compat } from './classes.js'
-import { serverClassNames } from './private-names.js'
+import { joinHeaders } from './headers.js'
+import { headersOf, serverClassNames } from './private-names.js'
 import {
   initRequestSlots,
   initResponseSlots,
@@ -33,6 +34,7 @@ export function link(compat: Compat, request: FastifyRequest, reply: FastifyRepl
   if (response[kReply] === undefined) upgradePair(compat, request.raw, reply.raw)
   else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
   response[kReply] = reply
+  joinHeaders(response, headersOf(reply))
   armTap(request.raw as LinkedRequest, compat.tapLimit)
 }
 

@@ -1,10 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
-import { copyFromReply, mergeHeader, mergeIntoReply } from './headers.js'
+import { writeOwnHead, type HeaderMethods } from './headers.js'
 import { tooLate } from './late-calls.js'
 import { hasOnSend } from './private-names.js'
-import { FAILING, HANDED_OVER, kAnswered, kReply, LEAVING, markAnswered, OPEN, type LinkedResponse } from './slots.js'
+import {
+  FAILING,
+  HANDED_OVER,
+  kAnswered,
+  kHeaders,
+  kReply,
+  LEAVING,
+  markAnswered,
+  OPEN,
+  type LinkedResponse
+} from './slots.js'
 
 /*
  * How an answer ends: the state in `kAnswered`, the call, what happens, the next state. `-` is: stays. Where two rows fit,
@@ -15,7 +25,7 @@ import { FAILING, HANDED_OVER, kAnswered, kReply, LEAVING, markAnswered, OPEN, t
  * any, ended   end(chunk)                      warned, no effect                                    -
  * OPEN         send, json                      hand-over.ts: reply.send, onSend hooks               HANDED_OVER
  * OPEN         a stream is delivered           hand-over.ts: Fastify pipes it                       LEAVING
- * OPEN         writeHead                       headers of the reply copied, node's writeHead        LEAVING
+ * OPEN         writeHead                       node's writeHead, with the reply's headers           LEAVING
  * OPEN         write                           node's write, which calls writeHead                  LEAVING
  * OPEN         end, onSend hooks               the payload takes the reply's way, so that they run  HANDED_OVER
  * OPEN         end, no hooks to run            node's end, which calls writeHead                    LEAVING
@@ -45,18 +55,13 @@ export interface ResponseBase {
 }
 
 /** `end` and `writeHead` over those of a base prototype. */
-export function answeringMethods(base: ResponseBase): Pick<ServerResponse, 'end' | 'writeHead'> {
+export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
     if (this.writableEnded) return tooLate(this, 'writeHead')
     if (this.end !== end && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
-    const reply = this[kReply]
-    if (reply !== null && this[kAnswered] === OPEN) {
-      copyFromReply(this, reply)
-      mergeGiven(this, rest.at(-1))
-    }
-    const head = Reflect.apply(base.writeHead, this, [status, ...rest]) as LinkedResponse
+    const head = writeOwnHead(this, base, [status, ...rest])
     if (this[kAnswered] !== LEAVING) markAnswered(this, LEAVING)
-    return head
+    return head as LinkedResponse
   }
   function end(this: LinkedResponse, chunk?: unknown, encoding?: unknown, callback?: unknown): LinkedResponse {
     const reply = this[kReply]
@@ -85,21 +90,9 @@ function isWithFastify(response: LinkedResponse): boolean {
 function holdHead(response: LinkedResponse, status: number, headers: unknown): LinkedResponse {
   markAnswered(response, LEAVING)
   response.statusCode = status
-  if (typeof headers === 'object' && headers !== null)
+  if (typeof headers === 'object' && headers !== null && headers !== response[kHeaders])
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value as string)
   return response
-}
-
-/** Headers given to writeHead replace those set before; cookies and `Vary` of both must arrive. */
-function mergeGiven(response: LinkedResponse, given: unknown): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return
-  const headers = given as Record<string, string | string[]>
-  for (const name of Object.keys(headers)) {
-    const lower = name.toLowerCase()
-    if ((lower !== 'set-cookie' && lower !== 'vary') || !response.hasHeader(lower)) continue
-    mergeHeader(response, lower, headers[name])
-    headers[name] = response.getHeader(lower) as string | string[]
-  }
 }
 
 function mustRunOnSend(response: LinkedResponse, reply: FastifyReply): boolean {
@@ -112,7 +105,6 @@ function endByReply(response: LinkedResponse, given: unknown[]): LinkedResponse 
   const callback = given.find((argument) => typeof argument === 'function') as (() => void) | undefined
   if (callback !== undefined) response.once('finish', callback)
   const reply = response[kReply] as FastifyReply
-  mergeIntoReply(response, reply)
   const payload = rawPayload(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
   if (payload !== undefined && response.req.method !== 'HEAD') response.removeHeader('content-length')
   // as a Buffer the payload keeps the Content-Type as it was set: Fastify adds a charset to that of a string

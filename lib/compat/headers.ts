@@ -1,53 +1,154 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { validateHeader } from '../errors/error-headers.js'
-import type { LinkedResponse } from './slots.js'
+import { kHeaders, type HeaderValue, type LinkedResponse } from './slots.js'
 
-type HeaderValue = string | number | readonly string[] | undefined
+/*
+ * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless:
+ *
+ * - A header that the reply has is the current one. Whoever sets it on the response afterwards changes it in both places,
+ *   whoever removes it removes it from both, so that the last call counts, whichever side it came from.
+ * - `Set-Cookie` adds up on the reply and is therefore kept there alone.
+ * - A response is read as the reply first, then as node's own. A reply reads itself and then the response.
+ * - When the head leaves, `writeOwnHead` gives node what the reply has.
+ *
+ * A response that no reply belongs to is node's own in all of this.
+ */
+
+type Headers = Record<string, HeaderValue>
+type Name = string
+type Value = string | readonly string[]
+
+/** Methods of node's response that set headers, and those that read them; an HTTP/2 response knows no original case. */
+export type HeaderMethods = WritingHeaders & ReadingHeaders
+type WritingHeaders = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
+type ReadingHeaders = Pick<ServerResponse, 'getHeader' | 'hasHeader' | 'getHeaders' | 'getHeaderNames'> & {
+  getRawHeaderNames?: () => string[]
+}
+
+const COOKIES = 'set-cookie'
+
+/** The header methods over those of a base: one list for the response and its reply. */
+export function headerMethods(base: HeaderMethods): HeaderMethods {
+  return { ...writingHeaders(base), ...readingHeaders(base) }
+}
+
+function writingHeaders(base: HeaderMethods): WritingHeaders {
+  const methods = {
+    setHeader(this: LinkedResponse, name: Name, value: Value) {
+      const headers = this[kHeaders]
+      const key = keyOf(name)
+      if (headers && key === COOKIES && !this.headersSent) {
+        validateHeader(name, value)
+        base.removeHeader.call(this, COOKIES)
+        headers[COOKIES] = Array.isArray(value) ? [...value] : value
+      } else {
+        base.setHeader.call(this, name, value)
+        if (valueOf(headers, key) !== undefined) (headers as Headers)[key] = value
+      }
+      return this
+    },
+    appendHeader(this: LinkedResponse, name: Name, value: Value) {
+      const headers = this[kHeaders]
+      if (!headers || this.headersSent) return base.appendHeader.call(this, name, value)
+      const key = keyOf(name)
+      if (key === COOKIES) gatherCookies(this, base)
+      const current = valueOf(headers, key)
+      if (current !== undefined) return this.setHeader(name, [...listOf(current), ...listOf(value)])
+      return key === COOKIES ? this.setHeader(name, value) : base.appendHeader.call(this, name, value)
+    },
+    removeHeader(this: LinkedResponse, name: Name) {
+      base.removeHeader.call(this, name)
+      const headers = this[kHeaders]
+      const key = keyOf(name)
+      if (valueOf(headers, key) !== undefined) Reflect.deleteProperty(headers as Headers, key)
+    }
+  }
+  return methods as WritingHeaders
+}
+
+function readingHeaders(base: HeaderMethods): ReadingHeaders {
+  const methods: ReadingHeaders = {
+    getHeader(this: LinkedResponse, name) {
+      return (valueOf(this[kHeaders], keyOf(name)) ?? base.getHeader.call(this, name)) as string | undefined
+    },
+    hasHeader(this: LinkedResponse, name) {
+      return valueOf(this[kHeaders], keyOf(name)) !== undefined || base.hasHeader.call(this, name)
+    },
+    getHeaders(this: LinkedResponse) {
+      return Object.assign(base.getHeaders.call(this), this[kHeaders])
+    },
+    getHeaderNames(this: LinkedResponse) {
+      return [...new Set([...base.getHeaderNames.call(this), ...Object.keys(this[kHeaders] ?? {})])]
+    }
+  }
+  const { getRawHeaderNames } = base
+  if (getRawHeaderNames === undefined) return methods
+  methods.getRawHeaderNames = function (this: LinkedResponse) {
+    const names = getRawHeaderNames.call(this)
+    const known = new Set(names.map(keyOf))
+    return [...names, ...Object.keys(this[kHeaders] ?? {}).filter((name) => !known.has(name))]
+  }
+  return methods
+}
+
+/** A name as the reply keeps it; what is no text is left for node to refuse. */
+function keyOf(name: unknown): string {
+  return typeof name === 'string' ? name.toLowerCase() : ''
+}
+
+/** Nothing for what every object has: `constructor` is a name that a header may have. */
+function valueOf(headers: Headers | null | undefined, key: string): HeaderValue {
+  const value = headers?.[key]
+  return value !== undefined && Object.hasOwn(headers as Headers, key) ? value : undefined
+}
+
+/** Cookies that were set on the response before it had a reply are the older ones. */
+function gatherCookies(response: LinkedResponse, base: HeaderMethods): void {
+  const older = base.getHeader.call(response, COOKIES)
+  const headers = response[kHeaders]
+  if (older === undefined || headers === null) return
+  base.removeHeader.call(response, COOKIES)
+  headers[COOKIES] = [...listOf(older), ...listOf(valueOf(headers, COOKIES))]
+}
+
+/** Connects a response with the headers of its reply, which take over what an earlier reply left on the response. */
+export function joinHeaders(response: LinkedResponse, headers: Headers | null): void {
+  const left = response[kHeaders]
+  response[kHeaders] = headers
+  if (left === null || headers === null || left === headers) return
+  for (const name of Object.keys(left)) {
+    if (name === COOKIES) headers[name] = [...listOf(left[name]), ...listOf(headers[name])]
+    else headers[name] ??= left[name]
+  }
+}
+
+export type WriteHead = (status: number, ...rest: unknown[]) => unknown
 
 /**
- * Headers stand in two places: Express code sets them on the response, Fastify code on the reply. When an answer leaves
- * through the reply, those of the reply replace those of the response, which would lose a session's cookie or a `Vary`.
- * So these two are moved into the reply, merged, before Fastify writes the head.
+ * Writes the head by a base's `writeHead`, with what the reply has. Node calls `setHeader` for each header it is given, and
+ * must reach its own.
  */
-export function mergeIntoReply(response: LinkedResponse, reply: FastifyReply): void {
-  if (response.hasHeader('set-cookie')) {
-    const cookies = cookieList(response.getHeader('set-cookie'))
-    response.removeHeader('set-cookie')
-    const own = cookieList(reply.getHeader('set-cookie'))
-    reply.removeHeader('set-cookie')
-    reply.header('set-cookie', [...new Set([...cookies, ...own])])
-  }
-  if (response.hasHeader('vary')) {
-    const own = reply.getHeader('vary')
-    if (own !== undefined) {
-      const added = response.getHeader('vary')
-      response.setHeader('vary', String(own))
-      addVary(response, added)
+export function writeOwnHead(
+  response: LinkedResponse,
+  base: HeaderMethods & { writeHead: unknown },
+  given: readonly unknown[]
+): unknown {
+  const headers = response[kHeaders]
+  const isReply = headers !== null && given.at(-1) === headers // Fastify's own call
+  if (headers !== null && headers[COOKIES] !== undefined) gatherCookies(response, base)
+  response[kHeaders] = null
+  try {
+    if (headers !== null && !isReply) {
+      for (const name of Object.keys(headers)) base.setHeader.call(response, name, headers[name] as string)
     }
-    reply.header('vary', String(response.getHeader('vary')))
-    response.removeHeader('vary')
+    const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, given)
+    if (isReply) response[kHeaders] = headers // node may have kept none of them, and they can still be read
+    return head
+  } catch (error) {
+    response[kHeaders] = headers
+    throw error
   }
-  // a middleware has an id of its own, which the app's must not replace
-  if (response.hasHeader('x-request-id')) reply.header('x-request-id', response.getHeader('x-request-id'))
-}
-
-/** The opposite way, for an answer written to the response itself (`write`, `pipe`, `sendFile`). */
-export function copyFromReply(response: LinkedResponse, reply: FastifyReply): void {
-  const headers = reply.getHeaders()
-  for (const name of Object.keys(headers)) {
-    const value = headers[name]
-    const own = response.getHeader(name)
-    if (own === undefined) response.setHeader(name, value as string)
-    else if (value !== own) mergeHeader(response, name, value)
-  }
-}
-
-/** Sets a header of a writeHead call that the response carries already: cookies and `Vary` add up. */
-export function mergeHeader(response: LinkedResponse, name: string, value: HeaderValue): void {
-  if (name === 'set-cookie') {
-    const own = cookieList(response.getHeader(name))
-    response.setHeader(name, [...new Set([...own, ...cookieList(value)])])
-  } else if (name === 'vary') addVary(response, value)
 }
 
 /**
@@ -57,8 +158,8 @@ export function mergeHeader(response: LinkedResponse, name: string, value: Heade
 export function setReplyHeader(reply: FastifyReply, name: string, value: HeaderValue): void {
   if (value === undefined) return
   validateHeader(name, value)
-  if (name.toLowerCase() === 'vary') addVary(reply.raw as LinkedResponse, value) // merged like any other
-  else reply.header(name, value)
+  if (name.toLowerCase() !== 'vary') reply.header(name, value)
+  else if (value !== '') (reply.raw as LinkedResponse).vary(String(value))
 }
 
 /** What describes a body, and is wrong for the one an error answer has. */
@@ -78,11 +179,7 @@ export function removeContentHeaders(reply: FastifyReply): void {
   for (const name of CONTENT_HEADERS) if (reply.hasHeader(name)) reply.removeHeader(name)
 }
 
-function addVary(response: LinkedResponse, value: HeaderValue): void {
-  if (value !== undefined && value !== '') response.vary(String(value))
-}
-
-function cookieList(value: HeaderValue): string[] {
+function listOf(value: HeaderValue): string[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value.map(String) : [String(value)]
 }

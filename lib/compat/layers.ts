@@ -2,9 +2,13 @@ import http from 'node:http'
 import express from 'express'
 import { tapDestroy, tapPush, tapRead } from './body.js'
 import { answeringMethods, type ResponseBase } from './end.js'
+import { headerMethods, type HeaderMethods } from './headers.js'
 import { lateProofMethods, type WritingMethods } from './late-calls.js'
 import { json, send, status } from './response.js'
 import { kLocals, type LinkedResponse } from './slots.js'
+
+/** The methods of node's response that ours go back to. */
+type Base = ResponseBase & WritingMethods & HeaderMethods
 
 const incoming = http.IncomingMessage.prototype
 
@@ -16,13 +20,14 @@ export const requestStreamLayer: object = Object.create(express.request, {
 }) as object
 
 /** The writing methods over those of a base: node's, or those of an injected or HTTP/2 response. */
-export function writingMembers(base: ResponseBase & WritingMethods): PropertyDescriptorMap {
-  const methods = { ...lateProofMethods(base), ...answeringMethods(base) }
+export function writingMembers(base: Base): PropertyDescriptorMap {
+  const headers = headerMethods(base)
+  const methods = { ...headers, ...lateProofMethods({ ...headers, write: base.write }), ...answeringMethods(base) }
   return Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, method(value)]))
 }
 
 /** Our response members over the methods of a base prototype. */
-export function responseMembers(base: ResponseBase & WritingMethods): PropertyDescriptorMap {
+export function responseMembers(base: Base): PropertyDescriptorMap {
   return {
     ...writingMembers(base),
     send: method(send),

@@ -1,11 +1,14 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { HeaderValue } from './slots.js'
 
 /*
  * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
  * up by description, once; test/joint.test.ts asserts that the versions in use still have them.
  */
+
+type SymbolKeyed = Record<symbol, unknown>
 
 let routeContext: symbol | null | undefined
 
@@ -18,6 +21,19 @@ export function hasOnSend(reply: FastifyReply): boolean {
   if (routeContext === null) return true
   const context = Reflect.get(reply.request, routeContext) as { onSend?: unknown } | undefined
   return context === undefined || context.onSend !== null
+}
+
+let replyHeaders: symbol | null = null
+
+/**
+ * The object in which a reply keeps its headers, by lowercase names.
+ * Without the name: null, and where both sides set a header the reply's is sent.
+ */
+export function headersOf(reply: FastifyReply): Record<string, HeaderValue> | null {
+  const known = replyHeaders === null ? undefined : (reply as FastifyReply & SymbolKeyed)[replyHeaders]
+  if (known !== undefined) return known as Record<string, HeaderValue>
+  replyHeaders = findSymbol(reply, 'fastify.reply.headers') // each copy of Fastify has a symbol of its own
+  return replyHeaders === null ? null : (Reflect.get(reply, replyHeaders) as Record<string, HeaderValue>)
 }
 
 /**

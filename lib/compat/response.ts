@@ -2,7 +2,6 @@ import { format as formatContentType, parse as parseContentType } from 'content-
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
-import { mergeIntoReply } from './headers.js'
 import { tooLate } from './late-calls.js'
 import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from './slots.js'
 
@@ -51,8 +50,7 @@ export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
 }
 
 function currentType(response: LinkedResponse): unknown {
-  const reply = response[kReply]
-  return response.getHeader('content-type') ?? (reply === null ? undefined : reply.getHeader('content-type'))
+  return response.getHeader('content-type')
 }
 
 /** The type of a text: HTML unless one is set, which then gets the charset the text is sent in. */
@@ -78,20 +76,16 @@ function finish(response: LinkedResponse, { chunk, type }: Payload): LinkedRespo
   if (response.hasHeader('transfer-encoding')) return finishRaw(response, { chunk, type })
   const bytes = addEtag(response, reply, chunk)
   if (isConditional(response.req) && response.req.fresh) response.statusCode = 304
-  mergeIntoReply(response, reply)
   handOver(response, reply, payloadFor(response, reply, { chunk: bytes, type }))
   return response
 }
 
 function addEtag(response: LinkedResponse, reply: FastifyReply, chunk: Chunk): Chunk {
   const etagOf = (response.app.settings as Record<string, unknown>)['etag fn']
-  if (chunk === undefined || typeof etagOf !== 'function' || reply.getHeader('etag')) return chunk
+  if (chunk === undefined || typeof etagOf !== 'function' || response.getHeader('etag')) return chunk
   const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
   const etag: unknown = etagOf(bytes, undefined)
-  if (!etag) return bytes
-  // a conditional request is compared with the response's headers, so that `request.fresh` must find it there
-  if (isConditional(response.req)) response.setHeader('ETag', String(etag))
-  else reply.header('etag', String(etag))
+  if (etag) reply.header('etag', String(etag))
   return bytes
 }
 
@@ -107,7 +101,7 @@ function payloadFor(response: LinkedResponse, reply: FastifyReply, { chunk, type
     reply.removeHeader('content-length')
     return undefined
   }
-  if (type !== undefined) setType(response, reply, type)
+  if (type !== undefined) reply.header('content-type', type)
   const isHead = response.req.method === 'HEAD'
   if (response.hasHeader('content-length') && !(isHead && chunk === undefined)) response.removeHeader('content-length')
   if (status === 205) {
@@ -117,11 +111,6 @@ function payloadFor(response: LinkedResponse, reply: FastifyReply, { chunk, type
   if (chunk === undefined) return undefined
   if (isHead) reply.header('content-length', String(Buffer.byteLength(chunk)))
   return chunk.length === 0 && !reply.hasHeader('content-type') ? undefined : chunk
-}
-
-function setType(response: LinkedResponse, reply: FastifyReply, type: string): void {
-  if (response.hasHeader('content-type')) response.setHeader('Content-Type', type)
-  else reply.header('content-type', type)
 }
 
 /** Express's own way, for what reply.send cannot do: a response without a reply, or with a Transfer-Encoding of the user's. */

@@ -11,6 +11,7 @@ import type { Deadline } from './deadline.js'
 export const kReply: unique symbol = Symbol('twinroute.reply')
 /** On our request layer: which app's objects these are. */
 export const kCompat: unique symbol = Symbol('twinroute.compat')
+export const kHeaders: unique symbol = Symbol('twinroute.headers')
 export const kAnswered: unique symbol = Symbol('twinroute.answered')
 export const kDeadline: unique symbol = Symbol('twinroute.deadline')
 export const kBefore: unique symbol = Symbol('twinroute.before')
@@ -81,8 +82,12 @@ export interface LinkedRequest extends Request {
   [kNext]: unknown
 }
 
+export type HeaderValue = string | number | readonly string[] | undefined
+
 export interface LinkedResponse extends Response {
   [kReply]: FastifyReply | null
+  /** The headers of the reply, which those of the response are one with until the head leaves (headers.ts). */
+  [kHeaders]: Record<string, HeaderValue> | null
   /** OPEN until an answer is decided; `headersSent` is still false while a store or an onSend hook runs. */
   [kAnswered]: number
   [kDeadline]: Deadline | null
@@ -118,6 +123,7 @@ export function initRequestSlots(request: object): void {
 export function initResponseSlots(response: object): void {
   const linked = response as LinkedResponse
   linked[kReply] = null
+  linked[kHeaders] = null
   linked[kAnswered] = OPEN
   linked[kDeadline] = null
   linked[kBefore] = null

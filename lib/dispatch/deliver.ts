@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { StatusObject } from '../contract/handler.js'
 import { checkedStream } from '../compat/checked-stream.js'
 import { handOver, isStream } from '../compat/hand-over.js'
-import { mergeIntoReply, setReplyHeader } from '../compat/headers.js'
+import { setReplyHeader } from '../compat/headers.js'
 import { json, send } from '../compat/response.js'
 import { isAnswered, type LinkedResponse } from '../compat/slots.js'
 import type { Runtime } from './runtime.js'
@@ -57,16 +57,15 @@ function isWebResponse(result: object): result is globalThis.Response {
 
 function deliverStatus(response: LinkedResponse, reply: FastifyReply, { status, headers, body }: StatusObject): void {
   response.statusCode = status
-  if (headers !== undefined) setHeaders(response, reply, headers)
+  if (headers !== undefined) setHeaders(reply, headers)
   if (body === undefined || BODILESS.has(status)) return deliverNothing(response, reply, status)
   deliverBody(response, reply, body)
 }
 
 /** An object, or web `Headers`. */
-function setHeaders(response: LinkedResponse, reply: FastifyReply, headers: unknown): void {
+function setHeaders(reply: FastifyReply, headers: unknown): void {
   if (typeof headers !== 'object' || headers === null)
     throw new TypeError('headers of a status object must be an object')
-  mergeIntoReply(response, reply)
   const entries = headers instanceof Headers ? headers : Object.entries(headers)
   for (const [name, value] of entries) setReplyHeader(reply, name, value as string)
 }
@@ -79,7 +78,6 @@ function deliverNothing(response: LinkedResponse, reply: FastifyReply, status: n
 
 function deliverWebResponse(response: LinkedResponse, reply: FastifyReply, result: globalThis.Response): void {
   response.statusCode = result.status
-  mergeIntoReply(response, reply)
   const isFetched = result.url !== '' // its headers tell how the body came here, not how it goes on
   for (const [name, value] of result.headers) {
     if (!isFetched || !TRANSPORT_HEADERS.has(name)) setReplyHeader(reply, name, value)
@@ -119,6 +117,5 @@ function deliverJson(response: LinkedResponse, reply: FastifyReply, body: unknow
 }
 
 function sendPayload(response: LinkedResponse, reply: FastifyReply, payload: unknown): void {
-  mergeIntoReply(response, reply)
   handOver(response, reply, payload)
 }

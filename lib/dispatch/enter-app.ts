@@ -3,7 +3,6 @@ import type { ManifestRoute } from '../contract/manifest.js'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
 import type { Compat } from '../compat/classes.js'
-import { mergeIntoReply } from '../compat/headers.js'
 import { isAnswered, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { refusedTarget } from '../compat/target.js'
 import { redispatch } from './redispatch.js'
@@ -42,10 +41,10 @@ function earlyLimitOf({ routeOptions }: FastifyRequest, appLimit: number): numbe
   return bodyParser === 'early' ? bodyLimit : undefined
 }
 
-/** On an app every request is linked, and its id told to the client. */
+/** On an app every request is linked, and its id told to the client; a middleware may have replaced it before a rewrite. */
 export function linkInApp(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
   link(compat, request, reply)
-  reply.header('x-request-id', request.id)
+  if (!(request.raw as LinkedRequest)[kRedispatched]) reply.header('x-request-id', request.id)
 }
 
 /** Runs the `use()` stack; goes on unless it answered, failed or rewrote the request. */
@@ -58,7 +57,6 @@ export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: 
     passed = true
     response[kDeadline]?.release(response)
     if (error) return runtime.failPastStack(reply, error) // as in Express, a falsy one is none
-    mergeIntoReply(response, reply)
     if (rewritten) redispatch(runtime, reply, goOn)
     else if (!isAnswered(response)) goOn()
   })

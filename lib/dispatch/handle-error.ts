@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { errorHeaders } from '../errors/error-headers.js'
 import { readProperty } from '../errors/read-property.js'
-import { mergeIntoReply, removeContentHeaders } from '../compat/headers.js'
+import { removeContentHeaders } from '../compat/headers.js'
 import type { Deadline } from '../compat/deadline.js'
 import type { ExpressStack } from '../compat/express-stack.js'
 import { FAILING, isAnswered, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
@@ -79,7 +79,6 @@ export function sendToErrorHandler(reply: FastifyReply, error: Error): void {
 /** Headers set so far stay, headers of the error are added, and nothing but the error handler may answer from here on. */
 export function prepareError(reply: FastifyReply, error: Error): void {
   const response = reply.raw as LinkedResponse
-  mergeIntoReply(response, reply)
   fitHeaders(reply, error)
   keepStatus(response, error)
   markAnswered(response, FAILING)

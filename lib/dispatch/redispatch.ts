@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { copyFromReply } from '../compat/headers.js'
 import { ON_RESPONSE_LISTENER } from '../compat/private-names.js'
 import {
   isAnswered,
@@ -33,7 +32,6 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
   request[kQuery] = undefined
   request[kParams] = undefined
   reply.hijack()
-  copyFromReply(response, reply)
   response[kReply] = null
   silence(response)
   runtime.route(request, response)
