@@ -6,6 +6,7 @@ import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
 import { link, prepareForeignPair } from '../compat/attach.js'
 import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { indexRouter } from '../compat/route-index.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { prepareUploads } from '../plugins/uploads.js'
 
@@ -71,6 +72,7 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   if (app.enabled('x-powered-by')) response.setHeader('X-Powered-By', 'Express')
   const request = reply.request.raw as LinkedRequest
   request[kInStack] = true // cookies are what cookie-parser leaves, as in Express
+  indexRouter(app.router)
   app.router(request, response, (error: unknown) => finish(app, reply, error))
 }
 

@@ -1,0 +1,209 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** What Express's router keeps of one `use`, `get` or `route` call, as far as it is read here. */
+export interface RouterLayer {
+  route?: unknown
+  /** The function that was registered; a router or application when one is mounted. */
+  handle?: unknown
+  /** As registered: text, a regular expression or an array of both. Routers before 2.3 do not keep it. */
+  rawPath?: unknown
+  match(path: string): unknown
+}
+
+type Next = (error?: unknown) => void
+type Handle = (request: IncomingMessage, response: ServerResponse, next: Next) => void
+
+export interface LayeredRouter {
+  stack: RouterLayer[]
+  handle: Handle
+}
+
+/** Below this many layers, trying them all costs less than the look-up. */
+const WORTHWHILE = 8
+
+/** Characters with a meaning in a path pattern of Express 5; what stands before the first of them is literal. */
+const SYNTAX = /[{}[\]()*+?!:\\"]/
+
+const SLASH = 47
+
+/** Where the URL parser of Express's router does more than cut off the query. */
+const UNUSUAL = /[\t\n\f\r #\u00A0\uFEFF]/
+
+interface Place {
+  /** Layers whose literal beginning ends here, as positions in the stack. */
+  readonly own: number[]
+  readonly below: Map<string, Place>
+  readonly above: Place | null
+  /** The positions of all layers that can match a path that leads here, in their order; made on first use. */
+  candidates: readonly number[] | null
+}
+
+/**
+ * Lets Express's own router skip the layers that cannot match a path. Express tries every layer with a regular expression,
+ * which makes the last of 200 routes cost several times the first. Layers are kept by the literal segments that their path
+ * begins with; the router then runs as it is over those that remain, in their order. Layers with regular expressions, arrays
+ * or parameters at their beginning are always among them, so which handlers run, and in which order, does not change.
+ *
+ * The index is made again after any change of the stack, which listing and tracing packages may edit.
+ */
+export function indexRouter(router: object): void {
+  const layered = router as LayeredRouter
+  if (Object.hasOwn(layered, 'handle')) return
+  const { handle } = layered
+  const index = new RouteIndex(layered)
+  layered.handle = function (request, response, next) {
+    const view = Object.create(this) as LayeredRouter
+    view.stack = index.stackFor(request.url ?? '')
+    handle.call(view, request, response, next)
+  }
+}
+
+class RouteIndex {
+  readonly #router: LayeredRouter
+  /** The stack as it was registered: what listing packages see of it is a proxy that notices changes. */
+  #layers: RouterLayer[] = []
+  #watched: RouterLayer[] | undefined
+  #root: Place = createPlace(null)
+  #isCurrent = false
+
+  constructor(router: LayeredRouter) {
+    this.#router = router
+  }
+
+  /** The layers to try for a URL, in their order. */
+  stackFor(url: string): RouterLayer[] {
+    if (this.#router.stack !== this.#watched) this.#watch(this.#router.stack)
+    if (!this.#isCurrent) this.#build()
+    if (this.#layers.length < WORTHWHILE || url.charCodeAt(0) !== SLASH || UNUSUAL.test(url)) return this.#layers
+    const end = url.indexOf('?')
+    const path = end === -1 ? url : url.slice(0, end)
+    return this.#collect(path, candidatesAt(placeOf(this.#root, path)))
+  }
+
+  #watch(stack: RouterLayer[]): void {
+    const changed = (): true => {
+      this.#isCurrent = false
+      return true
+    }
+    this.#layers = stack
+    this.#watched = new Proxy(stack, {
+      set: (target, name, value) => changed() && Reflect.set(target, name, value),
+      deleteProperty: (target, name) => changed() && Reflect.deleteProperty(target, name),
+      defineProperty: (target, name, descriptor) => changed() && Reflect.defineProperty(target, name, descriptor)
+    })
+    this.#router.stack = this.#watched
+    this.#isCurrent = false
+  }
+
+  #build(): void {
+    this.#root = createPlace(null)
+    this.#isCurrent = true
+    for (const [position, layer] of this.#layers.entries()) {
+      placeFor(this.#root, literalSegments(pathOf(layer))).own.push(position)
+      if (isRouter(layer.handle)) indexRouter(layer.handle)
+    }
+  }
+
+  /** The candidates as a stack, with a sentinel wherever layers are left out. */
+  #collect(path: string, candidates: readonly number[]): RouterLayer[] {
+    const layers = this.#layers
+    const stack: RouterLayer[] = []
+    let next = 0
+    for (const position of candidates) {
+      if (position !== next) stack.push(new Sentinel(stack, layers, { path, next }))
+      stack.push(layers[position] as RouterLayer)
+      next = position + 1
+    }
+    if (next !== layers.length) stack.push(new Sentinel(stack, layers, { path, next }))
+    return stack
+  }
+}
+
+interface Gap {
+  path: string
+  /** The position of the first layer that was left out. */
+  next: number
+}
+
+/**
+ * Stands for layers that cannot match. It matches nothing itself; when a handler in front has rewritten `request.url`, it
+ * puts back all layers from here on, since others may match now.
+ */
+class Sentinel implements RouterLayer {
+  readonly route = undefined
+  readonly stack: RouterLayer[]
+  readonly layers: readonly RouterLayer[]
+  readonly gap: Gap
+
+  constructor(stack: RouterLayer[], layers: readonly RouterLayer[], gap: Gap) {
+    this.stack = stack
+    this.layers = layers
+    this.gap = gap
+  }
+
+  match(path: string): false {
+    const { path: indexed, next } = this.gap
+    if (path === indexed) return false
+    this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(next))
+    return false
+  }
+}
+
+function createPlace(above: Place | null): Place {
+  return { own: [], below: new Map(), above, candidates: null }
+}
+
+function placeFor(root: Place, segments: readonly string[]): Place {
+  let place = root
+  for (const segment of segments) {
+    let below = place.below.get(segment)
+    if (below === undefined) {
+      below = createPlace(place)
+      place.below.set(segment, below)
+    }
+    place = below
+  }
+  return place
+}
+
+/** The deepest place on the way of a path. */
+function placeOf(root: Place, path: string): Place {
+  let place = root
+  for (let start = 1; place.below.size > 0;) {
+    const end = path.indexOf('/', start)
+    const below = place.below.get((end === -1 ? path.slice(start) : path.slice(start, end)).toLowerCase())
+    if (below === undefined) return place
+    place = below
+    if (end === -1) return place
+    start = end + 1
+  }
+  return place
+}
+
+function candidatesAt(place: Place): readonly number[] {
+  if (place.candidates !== null) return place.candidates
+  const above = place.above === null ? [] : candidatesAt(place.above)
+  place.candidates = [...above, ...place.own].toSorted((a, b) => a - b)
+  return place.candidates
+}
+
+function pathOf({ rawPath, route }: RouterLayer): unknown {
+  return rawPath ?? (route as { path?: unknown } | undefined)?.path
+}
+
+/**
+ * The literal segments a path pattern begins with, in lower case: `['api', 'users']` of `/api/users/:id`. None where that is
+ * not certain. Letters beyond ASCII are left out, since regular expressions and `toLowerCase` fold them differently.
+ */
+function literalSegments(path: unknown): readonly string[] {
+  if (typeof path !== 'string' || !path.startsWith('/')) return []
+  const syntax = path.search(SYNTAX)
+  const literal = syntax === -1 ? path.replace(/\/+$/, '') : path.slice(0, path.lastIndexOf('/', syntax))
+  const segments = literal.split('/').slice(1)
+  const certain = segments.findIndex((segment) => segment === '' || !/^[\x20-\x7e]+$/.test(segment))
+  return (certain === -1 ? segments : segments.slice(0, certain)).map((segment) => segment.toLowerCase())
+}
+
+function isRouter(handle: unknown): handle is object {
+  return typeof handle === 'function' && Array.isArray(Reflect.get(handle, 'stack')) && !('set' in handle)
+}
