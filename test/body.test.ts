@@ -2,11 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { Busboy } from '@fastify/busboy'
 import express from 'express'
 import t from 'tap'
 import { createMiddleware, errorHandler, type App, type AppOptions, type Middleware } from 'twinroute'
 import { addressOf, appOf, callOver, hostOf, onEveryHost, type Routes, type Sent } from './support/hosts.js'
+import { answerOf, onEveryWay } from './support/pieces.js'
 import { bodiesOf, head, Wire } from './support/wire.js'
 
 type Body = string | Buffer
@@ -812,4 +814,182 @@ t.test('late: a guard answers before the body has come', async (t) => {
     await wire.write(head('POST /api/a', { 'content-length': 0 }))
     t.match(await wire.until(/refused.*refused$/s), /401.*401/s, 'and the connection goes on')
   }
+})
+
+/** UTF-8 characters of two to four bytes, cut into pieces that end within them. */
+function bytewise(text: string): Buffer[] {
+  return Array.from(Buffer.from(text), (byte) => Buffer.from([byte]))
+}
+
+t.test('a body without Content-Length is parsed, limited and refused alike however it comes', async (t) => {
+  const routes = {
+    echo: { POST: echo },
+    small: { POST: echo, config: { bodyLimit: 1000 } },
+    both: { POST: async (request: any) => ({ body: request.body, bytes: (await gather(request)).length }) },
+    express: { POST: echo, middleware: [asOurs(express.text({ type: 'text/x-other' }))] }
+  }
+  const rows = [
+    { rule: 'JSON in one piece', type: JSON_TYPE, pieces: ['{"a":"ü"}'], body: { a: 'ü' } },
+    { rule: 'JSON byte by byte', type: JSON_TYPE, pieces: bytewise('{"a":"ü€😀"}'), body: { a: 'ü€😀' } },
+    { rule: 'a form', type: FORM_TYPE, pieces: ['a=1', '&b=2'], body: { a: '1', b: '2' } },
+    { rule: 'text', type: TEXT_TYPE, pieces: ['one ', 'two'], body: 'one two' },
+    {
+      rule: 'gzip',
+      type: { ...JSON_TYPE, 'content-encoding': 'gzip' },
+      pieces: [gzipSync('{"a":1}').subarray(0, 9), gzipSync('{"a":1}').subarray(9)],
+      body: { a: 1 }
+    },
+    {
+      rule: 'a body of 300 KB',
+      type: TEXT_TYPE,
+      pieces: Array(30).fill('x'.repeat(10_000)),
+      body: 'x'.repeat(300_000)
+    },
+    { rule: 'no piece at all', type: JSON_TYPE, pieces: [], body: undefined },
+    { rule: 'another type', type: { 'content-type': 'image/png' }, pieces: ['x'], body: undefined },
+    { rule: 'no type', type: {}, pieces: ['x'], body: undefined },
+    { rule: 'malformed JSON', type: JSON_TYPE, pieces: ['{"a":', '1'], status: 400 },
+    { rule: 'a __proto__ key', type: JSON_TYPE, pieces: ['{"__proto__":', '{}}'], status: 400 },
+    { rule: 'an unknown charset', type: { 'content-type': 'text/plain; charset=x-none' }, pieces: ['x'], status: 415 },
+    {
+      rule: 'more than the limit',
+      path: 'small',
+      type: TEXT_TYPE,
+      pieces: ['x'.repeat(600), 'x'.repeat(401)],
+      status: 413
+    },
+    {
+      rule: 'the limit itself',
+      path: 'small',
+      type: TEXT_TYPE,
+      pieces: ['x'.repeat(600), 'x'.repeat(400)],
+      body: 'x'.repeat(1000)
+    },
+    {
+      rule: "over the app's limit of a mebibyte",
+      type: TEXT_TYPE,
+      pieces: Array(11).fill('x'.repeat(100_000)),
+      status: 413
+    }
+  ] as const
+  onEveryWay(t, { routes, options: { errorHandler } }, async (t, post) => {
+    for (const { rule, type, pieces, path = 'echo', status = 200, body } of rows.map((row) => ({
+      path: undefined,
+      status: undefined,
+      body: undefined,
+      ...row
+    }))) {
+      const answer = await post(`/api/${path}`, { ...type }, pieces)
+      t.equal(answer.status, status, rule)
+      if (status === 200) t.strictSame(answer.json.body, body, rule)
+    }
+    t.strictSame(
+      (await post('/api/both', JSON_TYPE, ['{"a"', ':1}'])).json,
+      { body: { a: 1 }, bytes: 7 },
+      'the stream can be read after the body was parsed'
+    )
+    t.equal((await post('/api/express', JSON_TYPE, ['{', '}'])).json.type, 'object', 'behind a parser for another type')
+  })
+  t.test('an injected request without a payload has no body, and its stream ends', async (t) => {
+    const POST = async (request: any): Promise<object> => ({
+      type: typeof request.body,
+      bytes: (await gather(request)).length
+    })
+    const ended = (request: any): Promise<object> =>
+      new Promise((resolve) => request.resume().on('end', () => resolve({ type: typeof request.body, bytes: 0 })))
+    const app = await appOf(t, { routes: { a: { POST, PUT: ended } } })
+    for (const method of ['POST', 'PUT'] as const) {
+      const { body } = await app.inject({ method, url: '/api/a', headers: JSON_TYPE })
+      t.equal(body, '{"type":"undefined","bytes":0}', method)
+    }
+  })
+})
+
+t.test('middleware may set an encoding on the stream before the body is parsed', async (t) => {
+  const encoding: Middleware = (request, _response, next) => {
+    request.setEncoding(request.get('x-encoding') as BufferEncoding)
+    next()
+  }
+  const later: Middleware = (request, response, next) => void setImmediate(() => encoding(request, response, next))
+  const show = async (request: any): Promise<object> => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    return { body: request.body, text }
+  }
+  const own = { first: { POST: show, middleware: [encoding] }, later: { POST: show, middleware: [later] } }
+  const text = '{"a":"ü€😀"}'
+  const check = (paths: readonly string[]) => async (t: any, post: any) => {
+    for (const path of paths) {
+      for (const name of ['utf8', 'latin1', 'hex'] as const) {
+        const wanted = { body: JSON.parse(text), text: Buffer.from(text).toString(name) }
+        const whole = await post(`/api/${path}`, { ...JSON_TYPE, 'x-encoding': name }, [text])
+        t.strictSame(whole.json, wanted, `${path}, ${name}`)
+        const bytes = await post(`/api/${path}`, { ...JSON_TYPE, 'x-encoding': name }, bytewise(text))
+        t.strictSame(bytes.json, wanted, `${path}, ${name}, byte by byte`)
+      }
+    }
+  }
+  onEveryWay(t, { routes: own }, check(['first', 'later']))
+  t.test('in use()', async (t) => {
+    onEveryWay(t, { routes: { a: { POST: show } }, use: (app) => void app.use(encoding) }, check(['a']))
+  })
+  t.test('with a form that the handler reads', async (t) => {
+    const POST = async (request: any): Promise<object> => ({ body: { a: (await request.formData()).get('a') } })
+    const config = { bodyParser: false }
+    onEveryWay(t, { routes: { a: { POST, config, middleware: [encoding] } } }, async (t, post) => {
+      const sent = await post('/api/a', { ...FORM_TYPE, 'x-encoding': 'utf8' }, bytewise('a=ü'))
+      t.strictSame(sent.json, { body: { a: 'ü' } })
+    })
+  })
+})
+
+t.test('Expect: 100-continue on HTTP/2', async (t) => {
+  const guard: Middleware = (request, response, next) => {
+    if (request.get('authorization')) next()
+    else response.status(401).json({ error: 'NO_TOKEN' })
+  }
+  const routes = {
+    echo: { POST: echo },
+    raw: { POST: async (request: any) => ({ bytes: (await gather(request)).length }), config: { bodyParser: false } },
+    express: { POST: echo, middleware: [asOurs(express.json())] },
+    blind: { POST: () => ({ blind: true }), config: { bodyParser: false } }
+  }
+  const options = { middleware: { '/api': [guard] }, errorHandler, fastifyOptions: { http2: true } as never }
+  const session: ClientHttp2Session = connectHttp2(await addressOf(await appOf(t, { routes, options })))
+  t.teardown(() => session.destroy())
+  const rows = [
+    { rule: 'the body step asks for the body', path: 'echo', asks: true, status: 200 },
+    { rule: 'a handler that reads the stream asks for it', path: 'raw', asks: true, status: 200 },
+    { rule: 'a parser of Express asks for it', path: 'express', asks: true, status: 200 },
+    { rule: 'a guard answers without asking', path: 'echo', more: { authorization: '' }, asks: false, status: 401 },
+    {
+      rule: 'a body too large is not asked for',
+      path: 'echo',
+      more: { 'content-length': '2000000' },
+      asks: false,
+      status: 413
+    },
+    { rule: 'nor is one nobody wants', path: 'blind', asks: false, status: 200 },
+    { rule: 'nor one of no route', path: 'none', asks: false, status: 404 }
+  ]
+  for (const { rule, path, more, asks, status } of rows) {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `/api/${path}`,
+      ...JSON_TYPE,
+      expect: '100-continue',
+      authorization: 'x',
+      'content-length': '7',
+      ...more
+    })
+    let asked = 0
+    stream.on('continue', () => {
+      asked++
+      stream.end('{"a":1}')
+    })
+    const answer = await answerOf(stream)
+    t.strictSame({ status: answer.status, asked }, { status, asked: asks ? 1 : 0 }, rule)
+    stream.destroy()
+  }
+  session.destroy()
 })

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { abortedBody, bodyTooLarge } from '../errors/refusals.js'
 import { bodyKind, parseBody, type BodyKind } from './body-parse.js'
 import { readBody } from './body-stream.js'
@@ -8,6 +8,7 @@ import {
   kChunks,
   kExpect,
   kLimit,
+  kOtherKind,
   kSize,
   kTap,
   kWake,
@@ -123,12 +124,15 @@ function settle(request: LinkedRequest, done: Done, error?: Error): void {
   done(error)
 }
 
-/** An HTTP/1 message has a body when its head says so (RFC 9112, section 6.3); HTTP/2 and injected ones show it otherwise. */
+/**
+ * An HTTP/1 message has a body when its head says so (RFC 9112, section 6.3). That of an HTTP/2 message need not, but its
+ * stream knows; an injected one may be a stream, which has to be read to know.
+ */
 function hasBody(request: LinkedRequest): boolean {
   const length = request.headers['content-length']
   if (length !== undefined) return length !== '0'
   if (request.headers['transfer-encoding'] !== undefined) return true
-  if (request instanceof IncomingMessage) return false
+  if (request[kOtherKind] !== true) return false
   const { stream } = request as { stream?: { endAfterHeaders?: boolean } }
   return stream?.endAfterHeaders !== true
 }

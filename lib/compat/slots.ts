@@ -12,6 +12,8 @@ export const kReply: unique symbol = Symbol('twinroute.reply')
 /** On our request layer: which app's objects these are. */
 export const kCompat: unique symbol = Symbol('twinroute.compat')
 export const kHeaders: unique symbol = Symbol('twinroute.headers')
+/** On requests that are none of node's HTTP/1: injected, HTTP/2. */
+export const kOtherKind: unique symbol = Symbol('twinroute.other kind')
 export const kAnswered: unique symbol = Symbol('twinroute.answered')
 export const kDeadline: unique symbol = Symbol('twinroute.deadline')
 export const kBefore: unique symbol = Symbol('twinroute.before')
@@ -60,6 +62,7 @@ export const FAILING = 3
 
 export interface LinkedRequest extends Request {
   readonly [kCompat]: unknown
+  readonly [kOtherKind]?: true
   [kTap]: number
   [kChunks]: Buffer[] | null
   [kSize]: number

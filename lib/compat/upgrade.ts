@@ -1,9 +1,18 @@
 import http from 'node:http'
 import { Readable } from 'node:stream'
 import express from 'express'
+import { tapRead } from './body.js'
 import type { Compat } from './classes.js'
 import { writingMembers } from './layers.js'
-import { initRequestSlots, initResponseSlots, kTap, TAP_MISSED, type LinkedRequest } from './slots.js'
+import {
+  initRequestSlots,
+  initResponseSlots,
+  kExpect,
+  kOtherKind,
+  kTap,
+  TAP_MISSED,
+  type LinkedRequest
+} from './slots.js'
 
 const incoming = http.IncomingMessage.prototype
 const outgoing = http.ServerResponse.prototype
@@ -19,9 +28,12 @@ export function upgradePair(compat: Compat, request: http.IncomingMessage, respo
   if (Object.getPrototypeOf(response) !== outgoing) Object.defineProperties(response, responsePins(response))
   Object.setPrototypeOf(request, compat.expressApp.request)
   Object.setPrototypeOf(response, compat.expressApp.response)
+  const linked = request as LinkedRequest
+  const expectsContinue = Reflect.get(request, kExpect) === true // noted when the request came
   initRequestSlots(request)
   initResponseSlots(response)
-  ;(request as LinkedRequest)[kTap] = TAP_MISSED
+  linked[kTap] = TAP_MISSED
+  linked[kExpect] = expectsContinue
   const socket = request.socket as { readable?: boolean } | undefined
   if (socket !== undefined && socket.readable === undefined) socket.readable = true // else `complete` means nothing
   Object.assign(request, { res: response })
@@ -45,10 +57,19 @@ const pins = new WeakMap<object, PropertyDescriptorMap>()
 function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
   return pinsOf(request, () => ({
     ...membersOf(request, [incoming, Readable.prototype]),
+    [kOtherKind]: method(true),
     _destroy: method(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
     ...('complete' in request ? {} : { complete: { get: isComplete, configurable: true } }),
-    ...(request.httpVersionMajor === 2 ? { get: method(getHttp2Header), header: method(getHttp2Header) } : {})
+    ...(request.httpVersionMajor === 2 ? http2Members(request) : {})
   }))
+}
+
+function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
+  return {
+    get: method(getHttp2Header),
+    header: method(getHttp2Header),
+    _read: method(tapRead(request._read)) // asks an `Expect: 100-continue` client for its body
+  }
 }
 
 function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
