@@ -692,7 +692,7 @@ t.test('the process goes on whatever an error handler does', async (t) => {
   }
   onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: handler as never } }, async (t, call) => {
     t.match(await call('GET /api/throws'), { status: 500, text: 'first' })
-    late.pop().raw.setHeader('x-late', '1')
+    t.throws(() => late.pop().raw.setHeader('x-late', '1'), { code: 'ERR_HTTP_HEADERS_SENT' })
     await turn()
   })
 })

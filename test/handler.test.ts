@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import express from 'express'
 import t from 'tap'
 import { errorHandler, type AppOptions } from 'twinroute'
 import { addressOf, appOf, callByInject, callOver, hostOf, logBook, onEveryHost, type Routes } from './support/hosts.js'
@@ -481,6 +483,115 @@ t.test('after the answer nothing more is sent', async (t) => {
       )
     }
   })
+})
+
+/** Calls that come after an answer, and what node gives them: a thrown error, or one for their callback. */
+const LATE_SETTERS: readonly (readonly [string, (response: any) => unknown])[] = [
+  ['setHeader', (r) => r.setHeader('x-late', '1')],
+  ['appendHeader', (r) => r.appendHeader('x-late', '1')],
+  ['removeHeader', (r) => r.removeHeader('x-late')],
+  ['setHeaders with a Map', (r) => r.setHeaders(new Map([['x-late', '1']]))],
+  ['setHeaders with Headers', (r) => r.setHeaders(new Headers({ 'x-late': '1' }))],
+  ['writeHead', (r) => r.writeHead(200)],
+  ['set', (r) => r.set('x-late', '1')],
+  ['append', (r) => r.append('x-late', '1')],
+  ['cookie', (r) => r.cookie('late', '1')],
+  ['clearCookie', (r) => r.clearCookie('late')],
+  ['type', (r) => r.type('txt')],
+  ['location', (r) => r.location('/late')],
+  ['vary', (r) => r.vary('x-late')]
+]
+
+const LATE_DATA: readonly (readonly [string, (response: any, done: (error?: Error) => void) => unknown, string])[] = [
+  ['end(callback)', (r, done) => r.end(done), 'ERR_STREAM_ALREADY_FINISHED'],
+  ['end(chunk, callback)', (r, done) => r.end('two', done), 'ERR_STREAM_WRITE_AFTER_END'],
+  ['end(chunk, encoding, callback)', (r, done) => r.end('two', 'utf8', done), 'ERR_STREAM_WRITE_AFTER_END'],
+  ['end(null, null, callback)', (r, done) => r.end(null, null, done), 'ERR_STREAM_ALREADY_FINISHED'],
+  ['write(chunk, callback)', (r, done) => r.write('two', done), 'ERR_STREAM_WRITE_AFTER_END'],
+  ['write(chunk, encoding, callback)', (r, done) => r.write('two', 'utf8', done), 'ERR_STREAM_WRITE_AFTER_END']
+]
+
+const FIRST_ANSWERS: readonly (readonly [string, (response: any) => unknown])[] = [
+  ['send', (r) => r.send('one')],
+  ['json', (r) => r.json('one')],
+  ['end', (r) => r.end('one')],
+  ['redirect', (r) => r.redirect('/one')],
+  ['sendStatus', (r) => r.sendStatus(200)],
+  ['write and end', (r) => (r.write('one'), r.end())]
+]
+
+/** Express itself says what is right: the same calls on both. */
+t.test('a late call is told what Express tells it', async (t) => {
+  /** At once: after its `finish` node's own response is destroyed in the next tick, and its callbacks hear nothing. */
+  const callAll = (response: any): Promise<Record<string, unknown>> => {
+    response.on('error', () => {}) // node's own response emits one for late data
+    const thrown = LATE_SETTERS.map(([name, call]) => [name, codeThrownBy(() => call(response))] as const)
+    const told = LATE_DATA.map(
+      async ([name, call]) => [name, (await new Promise<any>((resolve) => call(response, resolve)))?.code] as const
+    )
+    const written = ['write', response.write('two')] as const
+    return Promise.all([...thrown, ...told, written]).then(Object.fromEntries)
+  }
+  const codeThrownBy = (call: () => unknown): unknown => {
+    try {
+      call()
+      return 'nothing'
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code
+    }
+  }
+  for (const [name, answer] of FIRST_ANSWERS) {
+    const seen: Promise<Record<string, unknown>>[] = []
+    const GET = (_request: unknown, response: any): void => {
+      seen.push(new Promise((resolve) => response.once('finish', () => resolve(callAll(response)))))
+      answer(response)
+    }
+    const plain = express().get('/api/a', GET).listen(0, '127.0.0.1')
+    t.teardown(() => plain.close())
+    await once(plain, 'listening')
+    await callOver(`http://127.0.0.1:${(plain.address() as AddressInfo).port}`)('GET /api/a')
+    const wanted = await seen.pop()
+    t.match(wanted, { setHeader: 'ERR_HTTP_HEADERS_SENT', write: false }, 'Express tells of each')
+    onEveryHost(t, { routes: { a: { GET } } }, async (t, call, place) => {
+      await call('GET /api/a')
+      // an injected response says that it has finished before it has, and then once more
+      const early = { 'end(callback)': undefined, 'end(null, null, callback)': undefined }
+      t.strictSame(await seen.pop(), { ...wanted, ...(place === 'inject' ? early : {}) }, `after ${name}`)
+    })
+  }
+})
+
+t.test('late data without a callback raises no error event where nothing listens', async (t) => {
+  const raised: unknown[] = []
+  const note = (error: unknown): void => void raised.push(error)
+  process.on('uncaughtException', note)
+  t.teardown(() => process.off('uncaughtException', note))
+  const GET = (_request: unknown, response: any): void => {
+    response.end('one')
+    response.write('two')
+    response.end('three')
+  }
+  onEveryHost(t, { routes: { a: { GET } } }, async (t, call) => {
+    t.match(await call('GET /api/a'), { status: 200, text: 'one' })
+    await turn()
+    t.strictSame(raised, [])
+  })
+})
+
+t.test('end with a callback, while a hook holds the answer, hears of its end', async (t) => {
+  let ended = 0
+  const GET = (_request: unknown, response: any): void => {
+    response.send('one')
+    response.end(() => ended++)
+    response.end('two', (error: NodeJS.ErrnoException) => t.equal(error.code, 'ERR_STREAM_WRITE_AFTER_END'))
+  }
+  const app = await appOf(t, { routes: { a: { GET } } })
+  app.addHook('onSend', async (_request, _reply, payload) => turn(payload))
+  for (const call of [callByInject(app), callOver(await addressOf(app))]) {
+    ended = 0
+    t.match(await call('GET /api/a'), { status: 200, text: 'one' })
+    t.equal(ended, 1)
+  }
 })
 
 /** Everything that may be thrown, with the message that is expected of it. */

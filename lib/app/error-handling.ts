@@ -1,5 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isThenable } from '../contract/thenable.js'
 import { readProperty } from '../errors/read-property.js'
+import { toReadableError } from '../errors/to-error.js'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../compat/slots.js'
@@ -22,17 +24,32 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
     last = isErrorMiddleware(handler) ? sendAsFastify : (handler as ErrorHandler)
   }
   if (errorHandler !== undefined) replace(errorHandler)
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  app.setErrorHandler((thrown: FastifyError, request, reply) => {
     const response = reply.raw as LinkedResponse
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
+      const error = toReadableError(thrown)
       if (response[kAnswered] !== FAILING) fitHeaders(reply, error)
-      return last.call(app, error, request, reply)
+      return callHandler(() => last.call(app, error, request, reply))
     }
     response[kAnswered] = OPEN
-    runtime.fail(reply, error)
+    runtime.fail(reply, thrown)
     return undefined
   })
   replaceSetter(app, replace)
+}
+
+/** What an error handler throws goes to Fastify, which reads it. */
+function callHandler(call: () => unknown): unknown {
+  try {
+    const result = call()
+    return isThenable(result) ? Promise.resolve(result).catch(rethrowReadable) : result
+  } catch (failure) {
+    return rethrowReadable(failure)
+  }
+}
+
+function rethrowReadable(failure: unknown): never {
+  throw toReadableError(failure)
 }
 
 function replaceSetter(
@@ -94,7 +111,7 @@ function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Erro
   prepareError(reply, error)
   try {
     const result: unknown = (app.errorHandler as ErrorHandler).call(app, error, reply.request, reply)
-    if (result instanceof Promise)
+    if (isThenable(result))
       result.then(
         (payload) => sendUnlessSent(reply, payload),
         (failure) => reply.send(failure)
@@ -106,5 +123,10 @@ function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Erro
 }
 
 function sendUnlessSent(reply: FastifyReply, payload: unknown): void {
-  if (payload !== undefined && payload !== reply && !reply.sent) reply.send(payload)
+  if (payload === undefined || payload === reply || reply.sent) return
+  try {
+    reply.send(payload)
+  } catch (failure) {
+    reply.send(toReadableError(failure))
+  }
 }

@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
+import { readableThrown } from '../errors/to-error.js'
 import { link, prepareForeignPair } from '../compat/attach.js'
 import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { indexRouter } from '../compat/route-index.js'
@@ -77,8 +78,9 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
 }
 
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
-function finish(app: TwinrouteExpress, reply: FastifyReply, error: unknown): void {
+function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): void {
   const response = reply.raw as LinkedResponse
+  const error = readableThrown(thrown)
   const env = String(app.get('env'))
   finalhandler(reply.request.raw, response, { env, onerror: (thrown) => logError(env, thrown) })(error as Error)
 }

@@ -1,4 +1,5 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify'
+import { toReadableError } from '../errors/to-error.js'
 
 type Reported = Error | null | undefined
 
@@ -9,14 +10,14 @@ export class FailureLog extends LogController {
   override routeNotFound(): void {}
 
   override requestCompleted(error: Reported, request: FastifyRequest, reply: FastifyReply): void {
-    if (error) super.requestCompleted(error, request, reply)
+    if (error) super.requestCompleted(toReadableError(error), request, reply)
   }
 
   override defaultErrorLog(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-    if (reply.statusCode >= 500) super.defaultErrorLog(error, request, reply)
+    if (reply.statusCode >= 500) super.defaultErrorLog(toReadableError(error), request, reply)
   }
 
   override streamError(error: NodeJS.ErrnoException, request: FastifyRequest, reply: FastifyReply): void {
-    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(error, request, reply)
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(toReadableError(error), request, reply)
   }
 }

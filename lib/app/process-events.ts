@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { toReadableError } from '../errors/to-error.js'
 
 type Ending = Parameters<closeWithGrace.CloseWithGraceAsyncCallback>[0]
 
@@ -56,11 +57,12 @@ async function closeAll({ err, signal }: Ending): Promise<void> {
 }
 
 /** An app without a log must not end without a word. */
-function logError(error: unknown): void {
+function logError(thrown: unknown): void {
+  const error = toReadableError(thrown)
   const logs = [...started.keys()].map(({ log }) => log).filter(isLogging)
   for (const log of logs) log.fatal(error)
   if (logs.length > 0) return
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.stderr.write(`${error.stack ?? error.message}\n`)
 }
 
 function isLogging({ level }: FastifyBaseLogger): boolean {

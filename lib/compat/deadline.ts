@@ -59,14 +59,18 @@ export class Deadline {
 
   #turn(): void {
     this.#tick++
-    // in the order of their start: behind the first that may wait on, all may
-    while (this.#first !== null && this.#isOver(this.#first)) {
-      const response = this.#first
-      this.release(response)
-      if (!response.destroyed) this.#expire(response)
+    try {
+      // in the order of their start: behind the first that may wait on, all may
+      while (this.#first !== null && this.#isOver(this.#first)) {
+        const response = this.#first
+        this.release(response)
+        if (!response.destroyed) this.#expire(response)
+      }
+    } finally {
+      // a process that goes on after an uncaught error still needs its timeouts
+      this.#isRunning = false
+      if (this.#first !== null) this.#run()
     }
-    this.#isRunning = false
-    if (this.#first !== null) this.#run()
   }
 
   /** Too late, or nobody is there any more to get an answer: such a wait must not keep the process alive. */

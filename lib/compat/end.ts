@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
-import { writeOwnHead, type HeaderMethods } from './headers.js'
-import { tooLate } from './late-calls.js'
+import type { HeaderMethods } from './headers.js'
+import { failLate, tooLate, wasTimedOut } from './late-calls.js'
 import { hasOnSend } from './private-names.js'
 import {
   FAILING,
@@ -15,14 +15,18 @@ import {
   OPEN,
   type LinkedResponse
 } from './slots.js'
+import { writeHeadSafely } from './safe-head.js'
+import { callbackIn, refuseStatusLine } from './status-line.js'
 
 /*
  * How an answer ends: the state in `kAnswered`, the call, what happens, the next state. `-` is: stays. Where two rows fit,
  * the first one counts.
  *
  * State        Call                            What happens                                         Next
- * any, ended   writeHead, write, setHeader …   warned, no effect (late-calls.ts)                    -
- * any, ended   end(chunk)                      warned, no effect                                    -
+ * any, ended   writeHead, setHeader …          ERR_HTTP_HEADERS_SENT; after a timeout warned         -
+ * any, ended   write, end(chunk)               warned, no effect; its callback gets node's error    -
+ * any, ended   end                             node's: its callback hears that the answer has ended -
+ * OPEN         write, end, a bad status line   to the error handler (status-line.ts)                FAILING
  * OPEN         send, json                      hand-over.ts: reply.send, onSend hooks               HANDED_OVER
  * OPEN         a stream is delivered           hand-over.ts: Fastify pipes it                       LEAVING
  * OPEN         writeHead                       node's writeHead, with the reply's headers           LEAVING
@@ -34,6 +38,7 @@ import {
  * HANDED_OVER  an error in a hook              app/error-handling.ts: to error middleware           OPEN
  * HANDED_OVER  the same, no error middleware   to the error handler, which calls reply.send         -
  * HANDED_OVER  end                             nothing: hooks still run, Fastify will end           -
+ * not OPEN     writeHead, refused by node      the head goes out without it (safe-head.ts)          LEAVING
  * HANDED_OVER  status                          warned, no effect                                    -
  * HANDED_OVER  writeHead, `end` is patched     the head waits for the body (holdHead)               LEAVING
  * HANDED_OVER  writeHead                       node's, called by Fastify                            LEAVING
@@ -57,16 +62,18 @@ export interface ResponseBase {
 /** `end` and `writeHead` over those of a base prototype. */
 export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
-    if (this.writableEnded) return tooLate(this, 'writeHead')
+    if (this.writableEnded && wasTimedOut(this)) return tooLate(this, 'writeHead')
     if (this.end !== end && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
-    const head = writeOwnHead(this, base, [status, ...rest])
+    const head = writeHeadSafely(this, base, [status, ...rest])
     if (this[kAnswered] !== LEAVING) markAnswered(this, LEAVING)
-    return head as LinkedResponse
+    return head
   }
   function end(this: LinkedResponse, chunk?: unknown, encoding?: unknown, callback?: unknown): LinkedResponse {
     const reply = this[kReply]
-    if (this[kAnswered] === HANDED_OVER && !this.headersSent) return this // `end()` after `send()`: hooks still run
-    if (this.writableEnded && chunk) return tooLate(this, 'end')
+    if (this.writableEnded || (this[kAnswered] === HANDED_OVER && !this.headersSent)) {
+      return endLate(this, base, [chunk, encoding, callback])
+    }
+    if (refuseStatusLine(this, [chunk, encoding, callback])) return this
     if (reply !== null && this[kAnswered] === OPEN && mustRunOnSend(this, reply)) {
       // a patched `end` (express-session, compression) is running: Fastify must not enter it a second time
       if (this.end !== end) Reflect.set(this, 'end', base.end)
@@ -77,6 +84,18 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
     return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
+}
+
+/** `end()` after the answer ends nothing: its callback hears of the answer's end, or that its data comes too late. */
+function endLate(response: LinkedResponse, base: ResponseBase, given: unknown[]): LinkedResponse {
+  const [chunk] = given
+  if (chunk && typeof chunk !== 'function') failLate(response, 'end', given)
+  else if (response.writableEnded) Reflect.apply(base.end, response, given)
+  else {
+    const callback = callbackIn(given) // hooks still run
+    if (callback !== undefined) response.once('finish', callback)
+  }
+  return response
 }
 
 function isWithFastify(response: LinkedResponse): boolean {
@@ -102,7 +121,7 @@ function mustRunOnSend(response: LinkedResponse, reply: FastifyReply): boolean {
 /** A first raw `end` on a route with onSend hooks: the payload takes the reply's way, so that they run. */
 function endByReply(response: LinkedResponse, given: unknown[]): LinkedResponse {
   const [chunk, encoding] = given
-  const callback = given.find((argument) => typeof argument === 'function') as (() => void) | undefined
+  const callback = callbackIn(given)
   if (callback !== undefined) response.once('finish', callback)
   const reply = response[kReply] as FastifyReply
   const payload = rawPayload(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')

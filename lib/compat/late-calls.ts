@@ -1,37 +1,45 @@
-import type { ServerResponse } from 'node:http'
-import { kAnswered, kReply, LEAVING, OPEN, type LinkedResponse } from './slots.js'
+import { OutgoingMessage, type ServerResponse } from 'node:http'
+import { ApiError } from '../errors/api-error.js'
+import { kAbort, kAnswered, kReply, LEAVING, OPEN, type LinkedRequest, type LinkedResponse } from './slots.js'
+import { callbackIn, refuseStatusLine } from './status-line.js'
 
-/** Methods of node's response that throw after an answer, or emit an error nobody listens for. */
-export type WritingMethods = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader' | 'write'>
+type Setters = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
 
-type Rest = [encoding?: unknown, callback?: unknown]
+/** Methods of node's response that throw after an answer, or emit an error that may have no listener. */
+export type WritingMethods = Setters & Pick<ServerResponse, 'write'> & Partial<Pick<ServerResponse, 'setHeaders'>>
 
 /**
- * A callback that comes after the answer (the handler timeout sent it, or the handler answered twice) finds nobody who
- * would catch what it throws, and the process would end. Its calls have no effect and are logged. While an answer is being
- * written they fail as node's do.
+ * What comes after the answer. A `write` has no effect, is logged, and its callback gets node's error; node would emit
+ * it as an `error` event too, which ends the process where it has no listener. Header setters throw ERR_HTTP_HEADERS_SENT,
+ * as under Express, but not when it was the handler timeout that answered: a callback that is only slow did nothing wrong,
+ * and what it throws would have no catcher.
  */
 export function lateProofMethods(base: WritingMethods): WritingMethods {
-  const methods = {
-    setHeader(this: LinkedResponse, name: string, value: unknown) {
-      if (this.writableEnded) return tooLate(this, 'setHeader')
-      return base.setHeader.call(this, name, value as string)
-    },
-    appendHeader(this: LinkedResponse, name: string, value: unknown) {
-      if (this.writableEnded) return tooLate(this, 'appendHeader')
-      return base.appendHeader.call(this, name, value as string)
-    },
-    removeHeader(this: LinkedResponse, name: string) {
-      if (this.writableEnded) tooLate(this, 'removeHeader')
-      else base.removeHeader.call(this, name)
-    },
-    write(this: LinkedResponse, chunk: unknown, ...rest: Rest) {
-      if (this.writableEnded) return tooLate(this, 'write').writable
+  const methods: Record<keyof WritingMethods, unknown> = {
+    setHeader: headerSetter('setHeader', base.setHeader),
+    appendHeader: headerSetter('appendHeader', base.appendHeader),
+    removeHeader: headerSetter('removeHeader', base.removeHeader),
+    // node's HTTP/2 response has none
+    setHeaders: headerSetter('setHeaders', base.setHeaders ?? OutgoingMessage.prototype.setHeaders),
+    write(this: LinkedResponse, chunk: unknown, ...rest: unknown[]) {
+      if (this.writableEnded) return failLate(this, 'write', rest)
+      if (refuseStatusLine(this, rest)) return false
       if (this[kAnswered] !== OPEN) this[kAnswered] = LEAVING // Fastify pipes a stream, and the head goes out now
       return Reflect.apply(base.write, this, [chunk, ...rest]) as boolean
     }
   }
   return methods as WritingMethods
+}
+
+function headerSetter(name: string, set: (...given: never[]) => unknown) {
+  return function (this: LinkedResponse, ...given: unknown[]): unknown {
+    return this.writableEnded && wasTimedOut(this) ? tooLate(this, name) : Reflect.apply(set, this, given)
+  }
+}
+
+/** The handler timeout aborts the request with the error it answers with; other aborts have other reasons. */
+export function wasTimedOut({ req }: LinkedResponse): boolean {
+  return (req as LinkedRequest)[kAbort]?.signal.reason instanceof ApiError
 }
 
 /** Notes a call that came after the answer. */
@@ -40,4 +48,16 @@ export function tooLate(response: LinkedResponse, method: string): LinkedRespons
   const request = { method: reply?.request.method, url: reply?.request.url }
   reply?.log.warn(request, `The request was answered already; response.${method}() has no effect`)
   return response
+}
+
+/** The same for one that carries data: a callback among its arguments gets the error that node would give it. */
+export function failLate(response: LinkedResponse, method: string, given: readonly unknown[]): false {
+  tooLate(response, method)
+  const callback = callbackIn(given)
+  if (callback !== undefined) process.nextTick(callback, writeAfterEnd())
+  return false
+}
+
+function writeAfterEnd(): Error {
+  return Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' })
 }

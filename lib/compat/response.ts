@@ -39,14 +39,27 @@ export function status(this: LinkedResponse, code: number): LinkedResponse {
 export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
   const settings = this.app.settings as Record<string, unknown>
   if (this.send !== send || settings['json escape'] || settings['json replacer'] || settings['json spaces']) {
+    if (isLate(this)) return tooLate(this, 'json')
     return express.response.json.call(this, body) as LinkedResponse
   }
   const text = JSON.stringify(body) as string | undefined
   if (text === undefined) {
+    if (isLate(this)) return tooLate(this, 'json')
     if (!currentType(this)) this.setHeader('Content-Type', JSON_TYPE)
     return finish(this, { chunk: undefined, type: undefined })
   }
   return finish(this, { chunk: text, type: currentType(this) ? textType(this) : JSON_TYPE })
+}
+
+/** Express's further ways to answer, which set headers first: after an answer they are mistakes like a second `send`. */
+export function lateProofAnswer(name: 'jsonp' | 'redirect' | 'sendStatus') {
+  return function (this: LinkedResponse, ...given: unknown[]): unknown {
+    return isLate(this) ? tooLate(this, name) : Reflect.apply(express.response[name], this, given)
+  }
+}
+
+function isLate(response: LinkedResponse): boolean {
+  return response[kReply] !== null && isAnswered(response)
 }
 
 function currentType(response: LinkedResponse): unknown {

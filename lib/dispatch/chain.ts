@@ -1,5 +1,6 @@
 import type { Middleware } from '../contract/middleware.js'
 import { isProduction } from '../contract/mode.js'
+import { logError } from '../errors/to-error.js'
 import type { BoundChain } from '../middleware/chain.js'
 import { composeChain, type ChainRunner, type LateNext } from '../middleware/run-chain.js'
 import { asInStack, isExpressApp, mountInChain } from '../compat/express-stack.js'
@@ -31,7 +32,7 @@ function reportLateNext(runtime: Runtime, { middleware, prefix, error }: LateNex
   const reply = response[kReply]
   if (reply === null) return
   if (error) {
-    reply.log.error({ err: error, middleware, prefix }, 'A middleware failed after it had called next()')
+    logError(reply.log, { err: error, middleware, prefix }, 'A middleware failed after it had called next()')
     if (!isAnswered(response)) runtime.fail(reply, error)
   } else if (!isProduction(runtime.mode))
     reply.log.warn({ middleware, prefix }, 'A middleware called next() twice; the second is ignored')

@@ -83,19 +83,18 @@ export function createBareHandler(runtime: Runtime, table: MethodTable<Endpoint>
 
 function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
-  let result: unknown
   try {
-    result = endpoint.handler(reply.request.raw as LinkedRequest, response)
+    const result: unknown = endpoint.handler(reply.request.raw as LinkedRequest, response)
+    if (!isThenable(result)) deliver(runtime, reply, result)
+    else {
+      // a promise is itself; what only behaves like one may call back twice, at once, or throw
+      Promise.resolve(result).then(
+        (value) => deliver(runtime, reply, value),
+        (error: unknown) => runtime.fail(reply, error ?? new Error('Rejected without a reason'))
+      )
+    }
   } catch (error) {
     return runtime.fail(reply, error)
-  }
-  if (isThenable(result)) {
-    result.then(
-      (value) => deliver(runtime, reply, value),
-      (error: unknown) => runtime.fail(reply, error ?? new Error('Rejected without a reason'))
-    )
-  } else {
-    deliver(runtime, reply, result)
   }
   if (!isAnswered(response)) endpoint.deadline?.watch(response)
 }

@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { errorHeaders } from '../errors/error-headers.js'
 import { readProperty } from '../errors/read-property.js'
+import { logError, toError, toReadableError } from '../errors/to-error.js'
 import { removeContentHeaders } from '../compat/headers.js'
 import type { Deadline } from '../compat/deadline.js'
 import type { ExpressStack } from '../compat/express-stack.js'
-import { FAILING, isAnswered, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { FAILING, isAnswered, LEAVING, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 
 /** Sends an error that no error middleware took. */
 export type SendError = (reply: FastifyReply, error: Error) => void
@@ -32,42 +33,40 @@ export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandl
     const error = toError(thrown)
     if (isAnswered(response) || reply.sent) return failAfterAnswer(reply, response, error)
     const done = (left: unknown): void => {
-      if (isAnswered(response)) reply.log.error({ err: left }, 'An error came after the answer')
-      else send(reply, toError(left))
+      if (isAnswered(response)) logError(reply.log, { err: left }, 'An error came after the answer')
+      else sendOrEnd(reply, left, send)
     }
     const request = reply.request.raw as LinkedRequest
-    if (!stack.handlesErrors) send(reply, error)
+    if (!stack.handlesErrors) done(error)
     else if (ahead === 'all') stack.runErrors(request, response, { error, done })
     else stack.runLast(request, response, { error, done })
     if (!response.headersSent) deadline?.watch(response)
   }
 }
 
-/** A started answer cannot become an error page: it is cut off, so that the client does not take it for whole. */
-function failAfterAnswer(reply: FastifyReply, response: LinkedResponse, error: Error): void {
-  reply.log.error({ err: error }, 'An error came after the answer')
-  if (response.headersSent && !response.writableEnded) response.destroy()
-}
-
-/** The error as Fastify's error handlers take it; what is thrown may be anything, even what cannot be looked at. */
-export function toError(thrown: unknown): Error {
+/** An error handler that cannot even fail in order must not fail whoever reports an error: often a timer or a promise. */
+function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
   try {
-    return thrown instanceof Error ? thrown : wrap(thrown)
-  } catch {
-    return new Error('Rejected with a value that cannot be read')
+    send(reply, toReadableError(left))
+  } catch (failure) {
+    logError(reply.log, { err: failure }, 'An error could not be answered')
+    endEmpty(reply.raw as LinkedResponse)
   }
 }
 
-function wrap(thrown: unknown): Error {
-  const error = new Error(messageOf(thrown), { cause: thrown })
-  const status = readProperty(thrown, 'statusCode') ?? readProperty(thrown, 'status')
-  return status === undefined ? error : Object.assign(error, { status, statusCode: status })
+function endEmpty(response: LinkedResponse): void {
+  if (response.writableEnded) return
+  if (response.headersSent) return void response.destroy()
+  markAnswered(response, LEAVING)
+  for (const name of response.getHeaderNames()) response.removeHeader(name)
+  response.statusCode = 500
+  response.end()
 }
 
-function messageOf(thrown: unknown): string {
-  if (thrown === undefined || thrown === null || thrown === false) return 'Rejected without a reason'
-  const message = readProperty(thrown, 'message')
-  return typeof message === 'string' ? message : String(thrown)
+/** A started answer cannot become an error page: it is cut off, so that the client does not take it for whole. */
+function failAfterAnswer(reply: FastifyReply, response: LinkedResponse, error: Error): void {
+  logError(reply.log, { err: error }, 'An error came after the answer')
+  if (response.headersSent && !response.writableEnded) response.destroy()
 }
 
 /** Hands an error to Fastify's error handler. */

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { ApiError } from './api-error.js'
 import { readProperty } from './read-property.js'
+import { toReadableError } from './to-error.js'
 
 /** What `details` of a validation error lists. */
 export interface FieldProblem {
@@ -44,7 +45,7 @@ export function codeOfStatus(status: number): string {
  * everything else is 500 and says no more than "An unexpected error occurred" in production.
  */
 export function errorAnswer(thrown: unknown, requestId: string | undefined, mode: Mode): ErrorAnswer {
-  const { status, code, message, details } = describe(thrown, mode)
+  const { status, code, message, details } = describeSafely(thrown, mode)
   const error: ErrorEnvelope['error'] = details === undefined ? { code, message } : { code, message, details }
   const meta: ErrorEnvelope['meta'] = { timestamp: new Date().toISOString(), requestId }
   const stack = readProperty(thrown, 'stack')
@@ -57,6 +58,15 @@ interface Description {
   code: string
   message: string
   details?: unknown
+}
+
+/** Of an error with parts that throw when they are read, only the message is shown. */
+function describeSafely(thrown: unknown, mode: Mode): Description {
+  try {
+    return describe(thrown, mode)
+  } catch {
+    return describe(new Error(toReadableError(thrown).message), mode)
+  }
 }
 
 function describe(thrown: unknown, mode: Mode): Description {

@@ -23,11 +23,18 @@ export function errorHeaders(thrown: unknown): Record<string, HeaderValue> {
   const headers = readProperty(thrown, 'headers')
   const kept: Record<string, HeaderValue> = {}
   if (typeof headers !== 'object' || headers === null) return kept
-  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers as Record<string, HeaderValue>)
-  for (const [name, value] of entries) {
+  for (const [name, value] of entriesOf(headers)) {
     if (!MESSAGE_HEADERS.has(name.toLowerCase()) && isSendable(name, value)) kept[name] = value
   }
   return kept
+}
+
+function entriesOf(headers: object): [string, HeaderValue][] {
+  try {
+    return headers instanceof Headers ? [...headers] : Object.entries(headers as Record<string, HeaderValue>)
+  } catch {
+    return [] // a getter that throws, or a revoked proxy
+  }
 }
 
 export function isSendable(name: string, value: unknown): boolean {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { modeOn } from '../contract/mode.js'
 import { errorAnswer } from '../errors/envelope.js'
 import { errorHeaders } from '../errors/error-headers.js'
+import { logError } from '../errors/to-error.js'
 
 /**
  * The global error handler, for `createApp({ errorHandler })` and `fastify.setErrorHandler(errorHandler)`. Answers in the
@@ -11,6 +12,6 @@ import { errorHeaders } from '../errors/error-headers.js'
  */
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = errorAnswer(error, request.id, modeOn(request.server))
-  if (status >= 500) reply.log.error({ err: error }, body.error.message)
+  if (status >= 500) logError(reply.log, { err: error }, body.error.message)
   return reply.headers(errorHeaders(error)).code(status).type('application/json; charset=utf-8').send(body)
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GraphQLError } from 'graphql'
 import { errorAnswer } from '../../errors/envelope.js'
+import { logError } from '../../errors/to-error.js'
 import { allowAnyOrigin } from './cross-origin.js'
 import { type ErrorFormat, formatRequestError } from './format-error.js'
 import { GRAPHQL_TYPE, JSON_TYPE, type MediaType, mediaTypeFor } from './media-type.js'
@@ -32,7 +33,7 @@ export function sendFailure(reply: FastifyReply, thrown: unknown, format: ErrorF
     return sendResult(reply, status, { errors: refusal.errors.map((error) => formatRequestError(error, format)) })
   }
   const { status, body } = errorAnswer(thrown, reply.request.id, format.mode)
-  if (status >= 500) reply.log.error({ err: thrown }, 'GraphQL request failed')
+  if (status >= 500) logError(reply.log, { err: thrown }, 'GraphQL request failed')
   const { message, code } = body.error
   return sendResult(reply, status, { errors: [{ message, extensions: { code } }] })
 }

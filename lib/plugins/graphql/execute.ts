@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql'
 import type { GraphqlContext } from '../../contract/graphql.js'
+import { logError } from '../../errors/to-error.js'
 import { sendFailure, sendResult } from './answer.js'
 import { checkCost, type CostRule } from './complexity.js'
 import type { Documents } from './documents.js'
@@ -57,7 +58,8 @@ function withErrors(
 ): object {
   const formatted: GraphQLFormattedError[] = []
   for (const error of errors) {
-    if (!isDeliberate(error)) reply.log.error({ err: error.originalError ?? error, path: error.path }, error.message)
+    if (!isDeliberate(error))
+      logError(reply.log, { err: error.originalError ?? error, path: error.path }, error.message)
     formatted.push(formatResolverError(error, format))
   }
   return extensions === undefined ? { errors: formatted, data } : { errors: formatted, data, extensions }

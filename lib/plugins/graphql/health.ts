@@ -3,6 +3,7 @@ import { parse } from 'graphql'
 import type { Mode } from '../../contract/mode.js'
 import { ApiError } from '../../errors/api-error.js'
 import { errorAnswer } from '../../errors/envelope.js'
+import { logError } from '../../errors/to-error.js'
 
 export interface HealthOptions {
   /** Looks at what the resolvers need, such as the database. Unhealthy when it throws, rejects or gives false. */
@@ -25,7 +26,7 @@ export function createHealthHandler({ check, timeout = 2000 }: HealthOptions, mo
       if (check !== undefined) await within(timeout, check)
       return { status: 'healthy', timestamp: new Date().toISOString(), service: 'graphql' }
     } catch (error) {
-      request.log.error({ err: error }, 'GraphQL health check failed')
+      logError(request.log, { err: error }, 'GraphQL health check failed')
       const { message } = errorAnswer(error, request.id, mode).body.error
       return reply.code(503).send({ status: 'unhealthy', error: message, timestamp: new Date().toISOString() })
     }

@@ -1,0 +1,102 @@
+import { types } from 'node:util'
+import { errorHeaders, isSendable } from './error-headers.js'
+import { readProperty } from './read-property.js'
+
+/** What error handlers and loggers read of an error. */
+const READ = [
+  'name',
+  'message',
+  'stack',
+  'code',
+  'status',
+  'statusCode',
+  'expose',
+  'validation',
+  'constructor'
+] as const
+/** What a copy takes over beside the message. */
+const KEPT = ['name', 'stack', 'code', 'status', 'statusCode', 'expose', 'details', 'issues', 'validation'] as const
+const MAX_DEPTH = 8
+/** How many errors one may hold, as causes and members, and still be looked at. */
+const MAX_ERRORS = 100
+
+/**
+ * The error itself, or a copy of what can be read of it when something cannot: a getter that throws, a proxy, a frozen
+ * error (loggers mark what they write), a status that is no number, headers node would not send, a chain of causes
+ * without end. Error handlers and loggers read all of this where nothing would catch what it throws.
+ */
+export function readableError(error: Error): Error {
+  return isReadable(error, 0, { left: MAX_ERRORS }) && hasPlainHeaders(error) ? error : copyOf(error)
+}
+
+function isReadable(error: object, depth: number, budget: { left: number }): boolean {
+  if (depth > MAX_DEPTH || budget.left-- <= 0 || types.isProxy(error)) return false
+  try {
+    if (!Object.isExtensible(error)) return false
+    const members = error as Record<string, unknown>
+    for (const name of READ) void members[name]
+    if (!isText(members['message']) || !isText(members['stack']) || !isText(members['name'])) return false
+    if (!isStatus(members['status']) || !isStatus(members['statusCode'])) return false
+    if (typeof members['cause'] === 'function') return false // loggers call it
+    for (const key in members) void members[key]
+    return errorsIn(members).every((inner) => isReadable(inner, depth + 1, budget))
+  } catch {
+    return false
+  }
+}
+
+/** Other errors that a logger would go into. */
+function errorsIn(members: Record<string, unknown>): object[] {
+  const { errors } = members
+  const inner: unknown[] = [members['cause'], ...(Array.isArray(errors) ? (errors as unknown[]) : [])]
+  for (const key in members) inner.push(members[key])
+  return inner.filter((value): value is object => typeof value === 'object' && value !== null && isErrorLike(value))
+}
+
+function isErrorLike(value: object): boolean {
+  return types.isProxy(value) || value instanceof Error || typeof Reflect.get(value, 'message') === 'string'
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
+}
+
+/** Error handlers compare it with numbers. */
+function isStatus(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'number' || typeof value === 'string'
+}
+
+/** Whether the headers an error asks for can be read and sent, if it has any. */
+export function hasPlainHeaders(error: object): boolean {
+  try {
+    const { headers } = error as { headers?: unknown }
+    if (headers === undefined || headers === null) return true
+    if (typeof headers !== 'object' || types.isProxy(headers)) return false
+    return headers instanceof Headers || Object.entries(headers).every(([name, value]) => isSendable(name, value))
+  } catch {
+    return false
+  }
+}
+
+function copyOf(error: Error): Error {
+  const message = readProperty(error, 'message')
+  const copy = new Error(typeof message === 'string' ? message : 'An error whose message cannot be read')
+  copy.stack = `${copy.name}: ${copy.message}`
+  for (const name of KEPT) {
+    const value = readProperty(error, name)
+    if (isFit(name, value)) Object.defineProperty(copy, name, { value, writable: true, configurable: true })
+  }
+  if (readProperty(error, 'headers') !== undefined) Object.assign(copy, { headers: errorHeaders(error) })
+  try {
+    Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object) // it is still an error of its class
+  } catch {
+    return copy
+  }
+  return isReadable(copy, 0, { left: 1 }) ? copy : Object.setPrototypeOf(copy, Error.prototype)
+}
+
+function isFit(name: (typeof KEPT)[number], value: unknown): boolean {
+  if (value === undefined) return false
+  if (name === 'name' || name === 'stack') return typeof value === 'string'
+  return !name.startsWith('status') || isStatus(value)
+}
