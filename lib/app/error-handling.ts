@@ -7,6 +7,7 @@ import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../compat/slots.js'
 import { linkInApp, runStack } from '../dispatch/enter-app.js'
 import { createFail, fitHeaders, prepareError } from '../dispatch/handle-error.js'
+import { notFoundEntryOf } from '../plugins/routed-servers.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
 
@@ -99,12 +100,24 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors }: Frame, ha
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const answer = (): void => {
       linkInApp(runtime.compat, request, reply)
-      if (runtime.stack.isEmpty) fail(reply, error)
-      else runStack(runtime, reply, handlerTimeout, () => fail(reply, error))
+      const refuse = (): void => fail(reply, error)
+      const guard = (): void => passGuards(app(), reply, error, refuse)
+      if (runtime.stack.isEmpty) guard()
+      else runStack(runtime, reply, handlerTimeout, guard)
     }
     if (cors === undefined) answer()
     else cors(request, reply, answer)
   }
+}
+
+/**
+ * A parameter is too long for a route that is there, so the answer comes after the chain, as 404 does where there is none.
+ * A malformed path has the same answer everywhere.
+ */
+function passGuards(app: FastifyInstance, reply: FastifyReply, error: Error, refuse: () => void): void {
+  const enter = readProperty(error, 'code') === 'FST_ERR_MAX_PARAM_LENGTH' ? notFoundEntryOf(app) : undefined
+  if (enter === undefined) refuse()
+  else enter.call(app, reply.request, reply, refuse)
 }
 
 function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Error): void {

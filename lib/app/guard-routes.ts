@@ -2,7 +2,7 @@ import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastif
 import type { RouteManifest } from '../contract/manifest.js'
 import { kUnguarded } from '../contract/middleware.js'
 import { parseFastifyPath } from '../discovery/pattern.js'
-import { createChainHook, type HookOptions } from '../dispatch/chain-hook.js'
+import { createChainHook, type HookedRoute, type HookOptions } from '../dispatch/chain-hook.js'
 import { keepOther } from '../plugins/routed-servers.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { fileOf } from './reserve-paths.js'
@@ -18,15 +18,25 @@ interface GuardOptions extends HookOptions {
  */
 export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options: GuardOptions): void {
   const files = new Set<unknown>(options.manifest.routes)
-  app.addHook('onRoute', (route: RouteOptions) => {
+  app.addHook('onRoute', (route: RouteOptions & { prefix?: string }) => {
     if (isUnguarded(route) || files.has(fileOf(route))) return
-    const segments = parseFastifyPath(route.url)
-    if (fileOf(route) === undefined) keepOther(app, { pattern: route.url, segments, methods: [route.method].flat() })
-    const hook = createChainHook(runtime, segments, options)
+    const hooked = toHooked(route)
+    if (fileOf(route) === undefined)
+      keepOther(app, { pattern: route.url, segments: hooked.segments, methods: [route.method].flat() })
+    const hook = createChainHook(runtime, hooked, options)
     if (hook === null) return
     const own = route.onRequest as onRequestHookHandler | onRequestHookHandler[] | undefined
     route.onRequest = [hook, ...(own === undefined ? [] : [own].flat())]
   })
+}
+
+/** Of a route file the segments are known. */
+function toHooked(route: RouteOptions & { prefix?: string }): HookedRoute {
+  const file = fileOf(route)
+  if (file === undefined) return { segments: parseFastifyPath(route.url), isForeign: true }
+  const mount = parseFastifyPath(route.prefix ?? '')
+  if (mount.at(-1)?.kind === 'rest') return { segments: mount, isForeign: true }
+  return { segments: [...mount, ...file.segments], isForeign: false }
 }
 
 function isUnguarded({ config }: RouteOptions): boolean {

@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { kUnguarded } from '../contract/middleware.js'
 import { createNotFoundHandler, type NotFoundOptions } from '../dispatch/not-found.js'
 import { notFoundScope } from '../plugins/register-not-found.js'
+import { notFoundEntryOf, type NotFoundEntry } from '../plugins/routed-servers.js'
 
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
  * What no route of the app matches: the chain of its prefix, then 404 in the app's error shape. Fastify takes one not-found
- * handler for the root; `app.setNotFoundHandler(handler)` still works and replaces the last step.
+ * handler for the root; `app.setNotFoundHandler(handler)` still works and replaces the last step. Those that plugins set for
+ * their own prefix are guarded as well.
  *
  * @returns the scope that answers, to be registered last, as the routes are
  */
@@ -15,7 +18,8 @@ export function installNotFound(app: FastifyInstance, options: NotFoundOptions):
   let last: FastifyInstance | undefined
   const setNotFoundHandler = app.setNotFoundHandler
   app.setNotFoundHandler = function (this: FastifyInstance, ...given: unknown[]) {
-    if (this === last || isBelow(app, this)) return Reflect.apply(setNotFoundHandler, this, given) as FastifyInstance
+    if (this === last || isBelow(app, this))
+      return Reflect.apply(setNotFoundHandler, this, guardAnswer(given, notFoundEntryOf(app))) as FastifyInstance
     answer = answerOf(app, this, given[0])
     return this
   } as FastifyInstance['setNotFoundHandler']
@@ -41,4 +45,21 @@ function answerOf(app: FastifyInstance, scope: FastifyInstance, handler: unknown
   throw new TypeError(
     'On an app, setNotFoundHandler takes a handler; hooks go to addHook, guards into the middleware map'
   )
+}
+
+/**
+ * Fastify runs the hooks of a plugin before its not-found handler, and those of the options behind them. An onRequest hook
+ * there is not in Fastify's documentation; test/joint.test.ts asserts that it runs.
+ */
+function guardAnswer(given: readonly unknown[], enter: NotFoundEntry | undefined): unknown[] {
+  const [first, second] = given
+  const options = (typeof first === 'object' && first !== null ? first : {}) as NotFoundHooks
+  const handler = typeof first === 'function' ? first : second
+  if (enter === undefined || (options.config !== undefined && kUnguarded in options.config)) return [...given]
+  return [{ ...options, onRequest: [enter, ...[options.onRequest ?? []].flat()] }, handler]
+}
+
+interface NotFoundHooks {
+  config?: object
+  onRequest?: unknown
 }

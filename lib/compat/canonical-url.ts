@@ -1,16 +1,14 @@
-/** What the app's router does with a path besides decoding it. */
-export interface PathReading {
-  ignoreDuplicateSlashes: boolean
-  useSemicolonDelimiter: boolean
-}
+import type { PathReading } from '../middleware/read-path.js'
 
 const UNRESERVED = /[\w.~!*'()-]/
 
 /**
- * The url as `use()` matches it. The router behind `use()` decodes (`/%61dmin` is `/admin` there), so a guard of `/admin`
- * must see `/admin`, too; or it could be walked around. Escapes that are needed stay (`%2F`, `%20`, `%C3%BC`).
+ * The url as `use()` and chains match it. The routers there do not decode, while the one behind them does (`/%61dmin` is
+ * `/admin` there), so a guard of `/admin` must see `/admin`, too; or it could be bypassed. Escapes that are needed stay
+ * (`%2F`, `%20`, `%C3%BC`).
  */
 export function canonicalUrl(url: string, { ignoreDuplicateSlashes, useSemicolonDelimiter }: PathReading): string {
+  if (!ignoreDuplicateSlashes && !useSemicolonDelimiter && !url.includes('%')) return url
   const end = useSemicolonDelimiter ? url.search(/[?;]/) : url.indexOf('?')
   let path = end === -1 ? url : url.slice(0, end)
   if (path.includes('%')) path = path.replaceAll(/%[\da-f]{2}/gi, shortest)

@@ -1,6 +1,7 @@
 import express, { type Router } from 'express'
 import type { ErrorMiddleware, Middleware } from '../contract/middleware.js'
-import { canonicalUrl, type PathReading } from './canonical-url.js'
+import type { PathReading } from '../middleware/read-path.js'
+import { canonicalUrl } from './canonical-url.js'
 import type { LinkedRequest, LinkedResponse } from './slots.js'
 import { kInStack, kOriginalUrl, kParams } from './slots.js'
 import type { ExpressApp } from './classes.js'
@@ -57,6 +58,11 @@ export class ExpressStack {
     this.#reading = reading
   }
 
+  /** A url as the stack and the chains match it. */
+  canonical(url: string): string {
+    return canonicalUrl(url, this.#reading)
+  }
+
   /** As Express's `app.use(path?, ...middleware)`. */
   use(...given: unknown[]): void {
     Reflect.apply(this.#app.use, this.#app, given)
@@ -73,7 +79,7 @@ export class ExpressStack {
   /** Runs the stack; `done` gets the error that no error middleware took, and whether url or method were rewritten. */
   run(request: LinkedRequest, response: LinkedResponse, done: (error: unknown, outcome: StackOutcome) => void): void {
     const { url, method } = request
-    const seen = canonicalUrl(url, this.#reading)
+    const seen = this.canonical(url)
     request[kOriginalUrl] ??= url
     request[kInStack] = true
     if (seen !== url) request.url = seen

@@ -1,14 +1,12 @@
 import type { RouteParam } from '../contract/manifest.js'
+import { segmentsOf, type PathReading } from '../middleware/read-path.js'
 
 /** Turns the router's parameters into those of the route file; undefined when they are the same. */
 export type ReadParams = (params: Record<string, string>, url: string) => Record<string, unknown>
 
-/** How the app's router reads the path that the parameters come from. */
-export interface PathReading {
+export interface ParamReading extends PathReading {
   /** Segments in front of a rest parameter. */
   depth: number
-  ignoreDuplicateSlashes: boolean
-  useSemicolonDelimiter: boolean
 }
 
 /**
@@ -16,7 +14,7 @@ export interface PathReading {
  * encoded slash cannot be told from a real one: its array is read from the url as the router reads it, each segment
  * decoded once.
  */
-export function paramReader(params: readonly RouteParam[], reading: PathReading): ReadParams | undefined {
+export function paramReader(params: readonly RouteParam[], reading: ParamReading): ReadParams | undefined {
   if (params.every((param) => param.token === param.name && !param.rest)) return undefined
   return (values, url) => {
     const named: Record<string, unknown> = Object.create(null) as Record<string, unknown>
@@ -25,10 +23,8 @@ export function paramReader(params: readonly RouteParam[], reading: PathReading)
   }
 }
 
-function restOf(url: string, { depth, ignoreDuplicateSlashes, useSemicolonDelimiter }: PathReading): string[] {
-  const path = url.split(useSemicolonDelimiter ? /[?;]/ : '?', 1)[0] as string
-  const [, ...all] = path.split('/')
-  const segments = (ignoreDuplicateSlashes ? all.filter((segment) => segment !== '') : all).slice(depth)
+function restOf(url: string, { depth, ...reading }: ParamReading): string[] {
+  const segments = segmentsOf(url, reading)?.slice(depth) ?? []
   if (segments.at(-1) === '') segments.pop()
-  return segments.map((segment) => decodeURIComponent(segment))
+  return segments
 }

@@ -1,5 +1,6 @@
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound, targetTooLong } from '../errors/refusals.js'
+import { segmentsOf, type PathReading } from '../middleware/read-path.js'
 
 const MAX_URL = 8192
 const MAX_QUERY_PAIRS = 1000
@@ -54,6 +55,27 @@ export function refusedParams(params: unknown): ApiError | undefined {
     if (refused !== undefined) return refused
   }
   return undefined
+}
+
+/**
+ * Paths that a handler of several segments may read otherwise than the guards have: empty and dot segments, encoded slashes
+ * (404), backslashes and control characters (400). Undefined for all others.
+ */
+export function refusedPath(url: string, reading: PathReading): ApiError | undefined {
+  const segments = segmentsOf(url, reading)
+  if (segments === undefined) return malformedTarget()
+  if (segments.at(-1) === '') segments.pop()
+  for (const segment of segments) {
+    const refused = refusedSegment(segment)
+    if (refused !== undefined) return refused
+  }
+  return undefined
+}
+
+/** What follows a semicolon is no part of a dot segment to some servers: `..;` is `..` there. */
+function refusedSegment(segment: string): ApiError | undefined {
+  if (FORBIDDEN.test(segment)) return malformedTarget()
+  return segment.includes('/') || /^(?:\.{1,2}(?:;.*)?)?$/.test(segment) ? routeNotFound() : undefined
 }
 
 function firstRefused(values: readonly string[]): ApiError | undefined {

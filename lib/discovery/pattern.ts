@@ -55,12 +55,12 @@ function fastifyParts(parts: readonly SegmentPart[], tokenOf: (name: string) => 
   const [only] = parts
   if (parts.length === 1 && only !== undefined && 'name' in only) return `:${tokenOf(only.name)}`
   let path = ''
-  let value = '(.+?)'
+  let value = '([\\s\\S]+?)'
   for (const [index, part] of parts.entries()) {
     if ('name' in part) path += `:${tokenOf(part.name)}${value}`
     else {
       path += escapeText(part.literal)
-      if (index > 0) value = `((?:(?!${escapeExpression(part.literal)}).)+)`
+      if (index > 0) value = `((?:(?!${escapeExpression(part.literal)})[\\s\\S])+)`
     }
   }
   return path
@@ -109,46 +109,27 @@ function colonParam(name: string): InvalidName {
 }
 
 /**
- * Parses a path in the syntax of Fastify's router (`/x/:id/*`), for routes that do not come from files. Regular
- * expressions of parameters are dropped, which can only make a guard run where it need not. `*` becomes an optional
- * rest segment of that name, as the router lets it match nothing.
- * @throws TypeError where `*` stands inside a segment
+ * What a path in the syntax of Fastify's router is sure to say of the requests it matches, for routes that do not come from
+ * files. Only the router can read all of it, so everything but plain text is taken for more than it may match: a segment
+ * with a colon or another sign for any segment, and what may span several (`*`, a regular expression, an optional
+ * parameter) for any path at all.
  */
 export function parseFastifyPath(path: string): Segment[] {
-  return splitOutsideParentheses(path).map((text) => {
-    if (text === '*') return { kind: 'rest', name: '*', optional: true }
-    const parts = parseFastifyParts(text, path)
-    const [first] = parts
-    if (parts.length === 1 && first !== undefined && 'literal' in first) return { kind: 'static', text: first.literal }
-    return { kind: 'param', parts }
-  })
-}
-
-function splitOutsideParentheses(path: string): string[] {
-  const segments: string[] = []
-  let depth = 0
-  let start = 0
-  for (let i = 0; i <= path.length; i++) {
-    const char = path[i]
-    if (char === '(') depth++
-    else if (char === ')') depth--
-    if (i < path.length && (char !== '/' || depth > 0)) continue
-    if (i > start) segments.push(path.slice(start, i))
-    start = i + 1
+  const segments: Segment[] = []
+  const [first, ...texts] = path.split('/')
+  if (first !== '') return path === '' ? [] : [ANYTHING]
+  for (const [index, text] of texts.entries()) {
+    const isEnd = index === texts.length - 1
+    if (text === '' && isEnd) break
+    if (text === '' || /[*(?]/.test(text)) return [...segments, ANYTHING]
+    segments.push(
+      PLAIN_TEXT.test(text)
+        ? { kind: 'static', text: text.normalize('NFC') }
+        : { kind: 'param', parts: [{ name: text }] }
+    )
   }
   return segments
 }
 
-const FASTIFY_PART = /:([^:\-.(]+)(?:\((?:[^()\\]|\\.|\([^()]*\))*\))?\??|((?:::|[^:*])+)/y
-
-function parseFastifyParts(text: string, path: string): SegmentPart[] {
-  const parts: SegmentPart[] = []
-  FASTIFY_PART.lastIndex = 0
-  while (FASTIFY_PART.lastIndex < text.length) {
-    const match = FASTIFY_PART.exec(text)
-    if (match === null) throw new TypeError(`cannot read ${JSON.stringify(text)} in the route path ${path}`)
-    const [, name, literal = ''] = match
-    parts.push(name === undefined ? { literal: literal.replaceAll('::', ':') } : { name })
-  }
-  return parts
-}
+const ANYTHING: Segment = { kind: 'rest', name: '*', optional: true }
+const PLAIN_TEXT = /^[^:%#\\\u0000-\u001f\u007f]+$/

@@ -7,12 +7,23 @@ import { asInStack, isExpressApp, mountInChain } from '../compat/express-stack.j
 import { isAnswered, kReply, type LinkedResponse } from '../compat/slots.js'
 import type { Runtime } from './runtime.js'
 
-/** The runner of a route's chain, prefix middleware first; null when there is none. */
-export function createChain(runtime: Runtime, bound: BoundChain, own: readonly Middleware[]): ChainRunner | null {
+export interface ChainParts {
+  /** The middleware of prefixes, which runs first. */
+  bound: BoundChain
+  /** The route's own. */
+  own?: readonly Middleware[]
+  /** The keys of the conditional steps that run for a url. */
+  covering: (url: string) => ReadonlySet<string>
+}
+
+/** The runner of a route's chain; null when there is none. */
+export function createChain(runtime: Runtime, { bound, own = [], covering }: ChainParts): ChainRunner | null {
   const prepareAll = (list: readonly Middleware[]): Middleware[] =>
     list.map((middleware) => prepare(runtime, middleware))
   const steps = bound.steps.map((step) => ({ ...step, middleware: prepareAll(step.middleware) }))
   return composeChain({ ...bound, steps }, prepareAll(own), {
+    covering,
+    canonical: (url) => runtime.stack.canonical(url),
     isAnswered: (response) => isAnswered(response as LinkedResponse),
     onLateNext: (late, request) => reportLateNext(runtime, late, request.res as LinkedResponse)
   })

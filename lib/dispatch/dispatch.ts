@@ -21,7 +21,7 @@ export function createEntry(runtime: Runtime, table: MethodTable<Endpoint>) {
     const { chain, deadline } = endpoint
     if (refused !== undefined) {
       const refuse = (): void => runtime.fail(reply, refused)
-      if (chain === null || refused.statusCode !== 404) return refuse()
+      if (chain === null) return refuse()
       return passChain(runtime, reply, { chain, deadline, go: refuse }) // as for all that is not there: guards first
     }
     const go = (): void => parseBody(runtime, endpoint, reply, done)
@@ -46,11 +46,11 @@ function receive(runtime: Runtime, { request, reply }: Pair, endpoint: Endpoint)
     if (refused !== undefined) return refused
   }
   if (!endpoint.hasParams) return undefined
-  if (endpoint.readParams === undefined) return refusedParams(request.params)
   const url = request.raw.url as string
+  if (endpoint.readParams === undefined) return refusedParams(request.params) ?? endpoint.guardPath?.(url)
   const params = endpoint.readParams(request.params as Record<string, string>, url)
   ;(request.raw as LinkedRequest)[kParams] = params
-  return refusedParams(params)
+  return refusedParams(params) ?? endpoint.guardPath?.(url)
 }
 
 function parseBody(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply, go: () => void): void {

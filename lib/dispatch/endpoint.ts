@@ -3,6 +3,7 @@ import type { ChainRunner } from '../middleware/run-chain.js'
 import type { Deadline } from '../compat/deadline.js'
 import type { ReadParams } from '../compat/params.js'
 import type { BodyParserMode } from '../contract/route-module.js'
+import type { PathGuard } from './guard-path.js'
 
 /** All that one method of one route needs at request time, decided at boot. */
 export interface Endpoint {
@@ -17,6 +18,8 @@ export interface Endpoint {
   readonly deadline: Deadline | undefined
   readonly hasParams: boolean
   readonly readParams: ReadParams | undefined
+  /** undefined where no spelling of the path can lead past a guard. */
+  readonly guardPath: PathGuard | undefined
 }
 
 /** Nothing has to be waited for before the handler: the route needs no hook for this method. */

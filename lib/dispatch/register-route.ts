@@ -4,10 +4,11 @@ import { isRouteMethod } from '../contract/methods.js'
 import type { BodyParserMode, RouteModule } from '../contract/route-module.js'
 import type { Binder } from '../middleware/bind.js'
 import { ownMiddleware } from '../middleware/chain.js'
-import { paramReader, type PathReading } from '../compat/params.js'
+import { paramReader, type ParamReading } from '../compat/params.js'
 import { createChain } from './chain.js'
 import { createBareHandler, createEntry, createHandler } from './dispatch.js'
 import { needsHook, type Endpoint } from './endpoint.js'
+import { createPathGuard } from './guard-path.js'
 import { methodTable, type MethodTable } from './method-slots.js'
 import type { Runtime } from './runtime.js'
 
@@ -25,7 +26,7 @@ export interface RouteContext {
   binder: Binder
   defaults: RouteDefaults
   /** How paths are read; its depth is that of the Fastify prefix in front of the base route. */
-  reading: PathReading
+  reading: ParamReading
 }
 
 /**
@@ -48,20 +49,22 @@ export function registerRoute(scope: FastifyInstance, route: ManifestRoute, cont
 }
 
 function endpointTable(route: ManifestRoute, methods: readonly string[], context: RouteContext): MethodTable<Endpoint> {
-  const { module } = route
-  const { runtime, defaults, reading } = context
+  const { module, segments } = route
+  const { runtime, binder, defaults, reading } = context
   const bodyLimit = module.config.bodyLimit ?? defaults.bodyLimit
   runtime.compat.tapLimit = Math.max(runtime.compat.tapLimit, bodyLimit)
+  const bound = binder.chainFor(segments)
+  const own = methods.flatMap((method) => ownMiddleware(module, method))
   const common = {
     bodyLimit,
     deadline: runtime.deadlineOf(module.config.timeout ?? defaults.handlerTimeout),
     hasParams: route.params.length > 0,
-    readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) })
+    readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) }),
+    guardPath: createPathGuard(binder, { segments, bound, own, isForeign: false })
   }
-  const bound = context.binder.chainFor(route.segments)
   const table: Record<string, Endpoint> = Object.create(null) as Record<string, Endpoint>
   for (const [method, handler] of Object.entries(methodTable(module, methods))) {
-    const chain = createChain(runtime, bound, ownMiddleware(module, method))
+    const chain = createChain(runtime, { bound, own: ownMiddleware(module, method), covering: binder.covering })
     table[method] = { handler, chain, body: bodyModeOf(module, method, defaults.bodyParser), ...common }
   }
   return table

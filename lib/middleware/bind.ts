@@ -1,30 +1,33 @@
-import type { RouteParam, Segment } from '../contract/manifest.js'
+import type { Segment } from '../contract/manifest.js'
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { parsePrefix } from '../discovery/middleware-map.js'
-import { toFastify } from '../discovery/pattern.js'
 import { compareSpecificity } from '../discovery/specificity.js'
 import { BootError } from '../errors/boot-error.js'
-import { bindChain, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
+import { bindChain, bindEverything, guardsAmong, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
+import { PrefixRouter } from './prefix-router.js'
+import { mayBeAmbiguous, resolveSegments, segmentsOf, type PathReading } from './read-path.js'
 import { reportBinding, type BindingReport, type BoundRoute } from './report-binding.js'
 
 export type { BoundChain, ChainStep } from './chain.js'
 
-/** A prefix of the map as routes of a router, for paths that no route matches. */
-export interface PrefixEntry {
-  /** The key of the map, as written. */
-  prefix: string
-  /** In Fastify's syntax: the prefix itself, and everything below it. */
-  fastifyPaths: readonly string[]
-  params: readonly RouteParam[]
-  chain: BoundChain
-}
-
-/** Binds the middleware map to route patterns, once, at boot. No request's URL text is ever compared. */
+/** Binds the middleware map to route patterns, at boot; where a pattern leaves it open, a router of the prefixes is asked. */
 export interface Binder {
   /** What runs before the own middleware of a route with this pattern. */
   chainFor(segments: readonly Segment[]): BoundChain
-  /** What runs for paths that no route matches: every key of the map, public ones too. */
-  prefixes(): readonly PrefixEntry[]
+  /** What runs for paths that no route matches: {@link guards} says which steps of it. */
+  readonly everything: BoundChain
+  /** The keys that cover a request: they decide the conditional steps of a route's chain. */
+  covering(url: string): ReadonlySet<string>
+  /** The keys whose middleware guards a request of which only the path is known: what a public prefix opens is left out. */
+  guards(url: string): ReadonlySet<string>
+  /** The values of the parameters in the prefixes that cover a request. */
+  paramsOf(url: string): Readonly<Record<string, string>>
+  /**
+   * Whether somebody who joins and resolves the path (a proxy, a file server) comes to a place that other keys guard than
+   * those that have run.
+   */
+  leadsPast(url: string, ran: ReadonlySet<string>): boolean
+  readonly reading: PathReading
   report(routes: readonly BoundRoute[]): BindingReport
 }
 
@@ -33,10 +36,27 @@ export interface Binder {
  */
 export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
   const prefixes = parseMap(map)
-  const chainFor = (segments: readonly Segment[]): BoundChain => bindChain(prefixes, segments, options)
+  const {
+    ignoreTrailingSlash = false,
+    ignoreDuplicateSlashes = false,
+    useSemicolonDelimiter = false,
+    mount = ''
+  } = options
+  const reading = { ignoreDuplicateSlashes, useSemicolonDelimiter }
+  const router = new PrefixRouter(prefixes, { ...reading, ...options, ignoreTrailingSlash, mount })
   return {
-    chainFor,
-    prefixes: () => prefixes.map((prefix) => toEntry(prefix, chainFor)),
+    chainFor: (segments) => bindChain(prefixes, segments, options),
+    everything: bindEverything(prefixes, options),
+    covering: (url) => new Set(router.match(url).prefixes.map(({ key }) => key)),
+    guards: (url) => guardsAmong(router.match(url).prefixes),
+    paramsOf: (url) => router.match(url).params,
+    leadsPast(url, ran) {
+      const segments = mayBeAmbiguous(url) ? segmentsOf(url, reading) : undefined
+      if (segments === undefined) return false
+      const guards = guardsAmong(router.matchSegments(resolveSegments(segments)).prefixes)
+      return [...guards].some((key) => !ran.has(key))
+    },
+    reading,
     report: (routes) => reportBinding({ prefixes, routes, options })
   }
 }
@@ -52,11 +72,4 @@ function parseMap(map: MiddlewareMap): readonly BoundPrefix[] {
   return prefixes.toSorted(
     (a, b) => a.segments.length - b.segments.length || compareSpecificity(b.segments, a.segments)
   )
-}
-
-/** The prefix and everything below it, as one route with an optional rest would have it. */
-function toEntry(prefix: BoundPrefix, chainFor: Binder['chainFor']): PrefixEntry {
-  const below: readonly Segment[] = [...prefix.segments, { kind: 'rest', name: '*', optional: true }]
-  const { paths, params } = toFastify(below)
-  return { prefix: prefix.key, fastifyPaths: paths, params, chain: chainFor(below) }
 }

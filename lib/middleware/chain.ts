@@ -2,7 +2,7 @@ import type { Segment } from '../contract/manifest.js'
 import { isRouteMethod } from '../contract/methods.js'
 import type { Middleware } from '../contract/middleware.js'
 import type { RouteModule } from '../contract/route-module.js'
-import { coverSegments, type StepCondition } from './cover.js'
+import { coverSegments } from './cover.js'
 
 /** The middleware of one prefix, as part of a route's chain. */
 export interface ChainStep {
@@ -11,8 +11,8 @@ export interface ChainStep {
   /** How many segments of the request's path the prefix covers; they are stripped from `request.url`. */
   depth: number
   middleware: readonly Middleware[]
-  /** All must hold for the step to run: a parameter or rest value stands where the prefix has a name. */
-  when?: readonly StepCondition[]
+  /** Set where each request decides by its path: a parameter (`value`) or the rest of it (`rest`) may lead below. */
+  conditional?: 'value' | 'rest'
 }
 
 /** What runs before a route's own middleware. */
@@ -33,33 +33,56 @@ export interface BoundPrefix {
 export interface BindOptions {
   /** Whether the router tells `/Admin` from `/admin`; the binding follows it. */
   caseSensitive: boolean
-  /** Path segments in front of every pattern, from a prefix of the host's. Default 0. */
-  mountDepth?: number
+  ignoreTrailingSlash?: boolean
+  ignoreDuplicateSlashes?: boolean
+  useSemicolonDelimiter?: boolean
+  /** In Fastify's syntax, in front of every prefix: that of the plugin. */
+  mount?: string
 }
 
 /** The chain of a route pattern. `prefixes` come in the order their middleware runs. */
 export function bindChain(
   prefixes: readonly BoundPrefix[],
   route: readonly Segment[],
-  { caseSensitive, mountDepth = 0 }: BindOptions
+  { caseSensitive, mount = '' }: BindOptions
 ): BoundChain {
   let steps: ChainStep[] = []
   let publicBy: string | undefined
-  for (const { key, segments, middleware } of prefixes) {
-    const when = coverSegments(segments, route, { caseSensitive })
-    if (when === undefined) continue
-    const certain = when.length === 0
-    if (middleware.length > 0) {
-      const step = { prefix: key, depth: segments.length + mountDepth, middleware }
-      steps.push(certain ? step : { ...step, when })
-      if (certain) publicBy = undefined
-    } else if (certain) {
+  for (const prefix of prefixes) {
+    const cover = coverSegments(prefix.segments, route, { caseSensitive })
+    if (cover === 'never') continue
+    if (prefix.middleware.length > 0) {
+      const step = toStep(prefix, mount)
+      steps.push(cover === 'always' ? step : { ...step, conditional: cover })
+      if (cover === 'always') publicBy = undefined
+    } else if (cover === 'always') {
       // A hole opens only where it is certain: where a parameter decides, the broader chain keeps running.
       steps = []
-      publicBy = key
+      publicBy = prefix.key
     }
   }
   return publicBy === undefined ? { steps } : { steps, publicBy }
+}
+
+function toStep({ key, segments, middleware }: BoundPrefix, mount: string): ChainStep {
+  return { prefix: key, depth: segments.length + depthOf(mount), middleware }
+}
+
+/** The chain of any path at all: each prefix that has middleware, where the request lies below it. */
+export function bindEverything(prefixes: readonly BoundPrefix[], { mount = '' }: BindOptions): BoundChain {
+  const guarded = prefixes.filter(({ middleware }) => middleware.length > 0)
+  return { steps: guarded.map((prefix) => ({ ...toStep(prefix, mount), conditional: 'rest' })) }
+}
+
+/** What guards a path that lies below these prefixes and no others: the keys whose middleware runs. */
+export function guardsAmong(covering: readonly BoundPrefix[]): ReadonlySet<string> {
+  const hole = covering.findLastIndex(({ middleware }) => middleware.length === 0)
+  return new Set(covering.slice(hole + 1).map(({ key }) => key))
+}
+
+/** The number of segments of a path. */
+export function depthOf(path: string): number {
+  return path.split('/').filter((segment) => segment !== '').length
 }
 
 /** The middleware a route file has for a method. HEAD follows GET unless it is exported itself. */

@@ -47,23 +47,23 @@ export function reportBinding(input: ReportInput): BindingReport {
 
 function warnOfKey(prefix: BoundPrefix, { routes, options }: ReportInput): BootWarning[] {
   const covers = routes.map(({ segments }) => coverSegments(prefix.segments, segments, options))
-  if (covers.some((conditions) => conditions?.length === 0)) return []
+  if (covers.includes('always')) return []
   const key = JSON.stringify(prefix.key)
   const otherCase = routes.find(
-    ({ segments }) => coverSegments(prefix.segments, segments, { caseSensitive: false })?.length === 0
+    ({ segments }) => coverSegments(prefix.segments, segments, { caseSensitive: false }) === 'always'
   )
   if (otherCase !== undefined) {
     const message = `The key ${key} of the middleware map covers nothing: ${otherCase.pattern} differs from it by case`
     return [warning('MIDDLEWARE_KEY_CASE', message, otherCase.file)]
   }
   // Where a parameter may stand in for the key, the warning about that says more.
-  if (covers.some((conditions) => conditions !== undefined)) return []
+  if (covers.some((cover) => cover !== 'never')) return []
   return [warning('MIDDLEWARE_KEY_UNUSED', `The key ${key} of the middleware map matches no route`)]
 }
 
 function warnOfSiblings({ prefixes, routes, options }: ReportInput): BootWarning[] {
   return routes.flatMap(({ pattern, segments, file }) => {
-    const conditional = bindChain(prefixes, segments, options).steps.filter((step) => step.when !== undefined)
+    const conditional = bindChain(prefixes, segments, options).steps.filter((step) => step.conditional !== undefined)
     if (conditional.length === 0) return []
     const keys = conditional.map((step) => step.prefix).join(', ')
     const message = `${pattern} can stand in for ${keys}: the middleware of the prefix runs where the value equals it`
@@ -95,7 +95,7 @@ function routeHoles({ prefixes, routes, options }: ReportInput): PublicHole[] {
 }
 
 function certainSteps(chain: BoundChain) {
-  return chain.steps.filter((step) => step.when === undefined)
+  return chain.steps.filter((step) => step.conditional === undefined)
 }
 
 /** True when every method of the route has middleware in front of it, whatever the parameters are. */

@@ -4,7 +4,6 @@ import type { Response } from '../contract/response.js'
 import { isThenable } from '../contract/thenable.js'
 import { routeNotFound } from '../errors/refusals.js'
 import type { BoundChain } from './chain.js'
-import { meets, type StepCondition } from './cover.js'
 import { stripSegments } from './strip-segments.js'
 
 type Done = (error?: unknown) => void
@@ -31,6 +30,10 @@ export interface ChainOptions {
   isAnswered?: (response: Response) => boolean
   /** Told when a middleware calls `next` twice, or fails after calling it. */
   onLateNext?: (late: LateNext, request: Request) => void
+  /** The keys of the conditional steps that run for a url. Without it all of them do. */
+  covering?: (url: string) => ReadonlySet<string>
+  /** The url as middleware sees it. */
+  canonical?: (url: string) => string
 }
 
 /** One middleware of a chain, flattened for the walk. */
@@ -38,7 +41,7 @@ interface Stop {
   readonly run: Middleware
   readonly depth: number
   readonly prefix: string | undefined
-  readonly when: readonly StepCondition[] | undefined
+  readonly conditional: boolean
 }
 
 /** Puts a chain and the route's own middleware together, once, at boot. null when nothing would run. */
@@ -47,19 +50,20 @@ export function composeChain(
   ownMiddleware: readonly Middleware[],
   options: ChainOptions = {}
 ): ChainRunner | null {
-  const stops: Stop[] = chain.steps.flatMap(({ prefix, depth, middleware, when }) =>
-    middleware.map((run) => ({ run, depth, prefix, when }))
+  const stops: Stop[] = chain.steps.flatMap(({ prefix, depth, middleware, conditional }) =>
+    middleware.map((run) => ({ run, depth, prefix, conditional: conditional !== undefined }))
   )
-  stops.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, when: undefined })))
+  stops.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, conditional: false })))
   if (stops.length === 0) return null
-  if (stops.every((stop) => stop.when === undefined)) {
+  const { covering } = options
+  if (covering === undefined || !stops.some((stop) => stop.conditional)) {
     const plan: Plan = { stops, options }
     return (request, response, done) => new Walk(plan, request, response, done).enter(0)
   }
   return (request, response, done) => {
     // Before the first middleware runs: none of them can talk another out of running.
-    const params: Readonly<Record<string, unknown>> = request.params ?? {}
-    const due = stops.filter(({ when }) => when === undefined || when.every((condition) => meets(condition, params)))
+    const keys = covering(request.url)
+    const due = stops.filter(({ conditional, prefix }) => !conditional || keys.has(prefix as string))
     new Walk({ stops: due, options }, request, response, done).enter(0)
   }
 }
@@ -75,6 +79,9 @@ class Walk {
   private readonly request: Request
   private readonly response: Response
   private readonly done: Done
+  /** As it was sent, and as the first middleware sees it. */
+  private readonly sent: string
+  private readonly shown: string
   /** The whole url, and what of it the current middleware sees; the same at depth 0. */
   private full: string
   private seen: string
@@ -85,8 +92,11 @@ class Walk {
     this.request = request
     this.response = response
     this.done = done
-    this.full = request.url
-    this.seen = this.full
+    this.sent = request.url
+    this.shown = plan.options.canonical?.(this.sent) ?? this.sent
+    this.full = this.shown
+    this.seen = this.shown
+    if (this.shown !== this.sent) this.respell()
   }
 
   enter(index: number): void {
@@ -107,6 +117,14 @@ class Walk {
     } catch (error) {
       fail(error)
     }
+  }
+
+  /** Routers among the middleware match the text of the url, as `use()` does, so an escape must not hide it from them. */
+  private respell(): void {
+    const { request } = this
+    const original = request.originalUrl
+    request.originalUrl = original ?? this.sent
+    request.url = this.shown
   }
 
   private pass(index: number, word: unknown): void {
@@ -146,6 +164,7 @@ class Walk {
       request.url = this.full
       request.baseUrl = ''
     }
+    if (this.full === this.shown && this.shown !== this.sent) request.url = this.sent
     if (error === undefined) this.done()
     else this.done(error)
   }

@@ -108,10 +108,10 @@ function describeRoute(
     file,
     middleware: chains
       .flatMap(({ steps }) => steps)
-      .map(({ prefix, middleware, when }) => ({
+      .map(({ prefix, middleware, conditional }) => ({
         prefix,
         names: middleware.map(nameOf),
-        conditional: when !== undefined
+        conditional: conditional !== undefined
       })),
     own: module === undefined ? {} : ownNames(module),
     public: chains.every((chain) => !isGuarded(chain, module)),

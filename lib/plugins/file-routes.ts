@@ -4,7 +4,8 @@ import { isProduction, kMode } from '../contract/mode.js'
 import { buildManifest } from '../discovery/manifest.js'
 import { parsePath, toFastify } from '../discovery/pattern.js'
 import { createBinder } from '../middleware/bind.js'
-import { createNotFoundHandler, depthOf } from '../dispatch/not-found.js'
+import { depthOf } from '../middleware/chain.js'
+import { createNotFoundHandler } from '../dispatch/not-found.js'
 import { registerRoute, type RouteContext, type RouteDefaults } from '../dispatch/register-route.js'
 import { routerOptionsOf } from '../dispatch/router-options.js'
 import type { Runtime } from '../dispatch/runtime.js'
@@ -50,8 +51,7 @@ export async function loadRoutes(
   const { apiDir, baseRoute = '/api', middleware } = options
   const given = middleware === undefined ? {} : { middleware }
   const manifest = await buildManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
-  const { caseSensitive } = routerOptionsOf(fastify)
-  const binder = createBinder(manifest.middleware, { caseSensitive, mountDepth: depthOf(fastify.prefix) })
+  const binder = createBinder(manifest.middleware, { ...routerOptionsOf(fastify), mount: fastify.prefix })
   keepRoutes(fastify, { manifest, binder })
   showRequestDecorators(fastify, runtime.compat)
   return { manifest, binder }
@@ -100,7 +100,6 @@ async function registerHostNotFound(
   const scope = notFoundScope(fastify, {
     runtime,
     binder: routes.binder,
-    prefix: fastify.prefix,
     handlerTimeout: defaults.handlerTimeout,
     base,
     answer: createNotFoundHandler(runtime)

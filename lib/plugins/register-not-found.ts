@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { kUnguarded } from '../contract/middleware.js'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
 import { leaveBodiesAlone } from './leave-bodies.js'
 import { keepNotFoundEntry, notFoundEntryOf } from './routed-servers.js'
@@ -15,12 +16,13 @@ export function notFoundScope(
   { base, answer, ...options }: NotFoundAnswer
 ): FastifyPluginAsync {
   const before = notFoundEntryOf(fastify)
-  const enter = createNotFoundEntry(fastify, options)
+  const enter = createNotFoundEntry(options)
   if (base === '') keepNotFoundEntry(fastify, enter)
   return async function answersNotFound(scope) {
     leaveBodiesAlone(scope)
     if (before !== undefined) scope.addHook('onRequest', before)
     scope.addHook('onRequest', enter)
-    scope.setNotFoundHandler((request, reply) => answer(request, reply))
+    const guarded = { config: { [kUnguarded]: true } } // by the hooks above
+    scope.setNotFoundHandler(guarded as object, (request, reply) => answer(request, reply))
   }
 }

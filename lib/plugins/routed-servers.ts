@@ -6,6 +6,7 @@ import type { Binder } from '../middleware/bind.js'
 import type { BoundRoute } from '../middleware/report-binding.js'
 import { adoptServer } from '../compat/attach.js'
 import type { createNotFoundEntry } from '../dispatch/not-found.js'
+import { routerOptionsOf } from '../dispatch/router-options.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 
 /** File routes of one registration. */
@@ -46,6 +47,7 @@ export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: Ru
     handlerTimeout
   })
   adoptServer(fastify.server as Server, runtime.compat)
+  runtime.stack.readPathsAs(routerOptionsOf(fastify))
   return keepRuntime(fastify, runtime)
 }
 

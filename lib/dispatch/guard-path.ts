@@ -1,0 +1,40 @@
+import type { Segment } from '../contract/manifest.js'
+import type { Middleware } from '../contract/middleware.js'
+import type { ApiError } from '../errors/api-error.js'
+import { routeNotFound } from '../errors/refusals.js'
+import type { Binder, BoundChain } from '../middleware/bind.js'
+import { refusedPath } from '../compat/target.js'
+
+/** Says what is wrong with a request's path, after the chain; undefined when nothing is. */
+export type PathGuard = (url: string) => ApiError | undefined
+
+export interface GuardedPattern {
+  segments: readonly Segment[]
+  bound: BoundChain
+  /** The route's own middleware, of all methods. */
+  own?: readonly Middleware[]
+  /** `true` for a route that comes from no file: what it does with a parameter is not known. */
+  isForeign: boolean
+}
+
+/**
+ * What a route must not be asked after its chain has run. A handler that gets several segments at once may join and resolve
+ * them, or send them on, and so come to a place whose guard has not run. Where a guarded prefix lies below such a route, or a
+ * router among its middleware matches by path, ambiguous paths are refused; elsewhere only those that lead to a guarded
+ * place. Undefined where neither can happen.
+ */
+export function createPathGuard(binder: Binder, pattern: GuardedPattern): PathGuard | undefined {
+  const { segments, bound, own = [], isForeign } = pattern
+  const isOpen = segments.at(-1)?.kind === 'rest'
+  const isParted = bound.steps.some(({ conditional }) => conditional === 'rest' || (isForeign && conditional))
+  const middleware = [...bound.steps.flatMap((step) => step.middleware), ...own]
+  if (isParted || (isOpen && middleware.some(matchesByPath))) return (url) => refusedPath(url, binder.reading)
+  if (!isOpen || binder.everything.steps.length === 0) return undefined
+  const ran = new Set(bound.steps.map(({ prefix }) => prefix))
+  return (url) => (binder.leadsPast(url, ran) ? routeNotFound() : undefined)
+}
+
+/** Express's routers and applications. */
+function matchesByPath(middleware: Middleware): boolean {
+  return 'stack' in middleware || 'handle' in middleware
+}

@@ -1,0 +1,124 @@
+import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
+import type { RouteParam, Segment } from '../contract/manifest.js'
+import { toFastify } from '../discovery/pattern.js'
+import type { BoundPrefix } from './chain.js'
+import { coverSegments, foldSegment } from './cover.js'
+import { segmentsOf, type PathReading } from './read-path.js'
+
+export interface PrefixRouterOptions extends PathReading {
+  caseSensitive: boolean
+  ignoreTrailingSlash: boolean
+  /** In Fastify's syntax, in front of every prefix. */
+  mount: string
+}
+
+/** The prefixes of the map that a path lies below, shortest first, and the values of their parameters. */
+export interface Match {
+  prefixes: readonly BoundPrefix[]
+  params: Readonly<Record<string, string>>
+}
+
+function isPlain({ segments }: BoundPrefix): boolean {
+  return segments.every(({ kind }) => kind === 'static')
+}
+
+/** No value is too long to be guarded. */
+const MAX_PARAM_LENGTH = Number.MAX_SAFE_INTEGER
+
+/**
+ * Which prefixes of the map cover a path, as told by the router's own code under the options of the app's router. It is
+ * asked where a route's pattern does not settle it when the app starts.
+ *
+ * Prefixes without parameters share one router, which finds the longest: the others that cover the path are parts of it.
+ * Each prefix with a parameter has a router of its own, since several may match side by side.
+ */
+export class PrefixRouter {
+  readonly #prefixes: readonly BoundPrefix[]
+  readonly #options: PrefixRouterOptions
+  readonly #plain: Lookup
+  readonly #open: readonly Lookup[]
+
+  constructor(prefixes: readonly BoundPrefix[], options: PrefixRouterOptions) {
+    this.#prefixes = prefixes
+    this.#options = options
+    this.#plain = new Lookup(prefixes.filter(isPlain), options)
+    this.#open = prefixes.filter((prefix) => !isPlain(prefix)).map((prefix) => new Lookup([prefix], options))
+  }
+
+  /** The prefixes that cover a request. All of them, should its path be one that nobody can decode. */
+  match(url: string): Match {
+    const segments = segmentsOf(url, this.#options)
+    return segments === undefined ? { prefixes: this.#prefixes, params: {} } : this.matchSegments(segments)
+  }
+
+  /** The same for decoded segments. */
+  matchSegments(segments: readonly string[]): Match {
+    const path = this.#spell(segments)
+    const found = [this.#plain, ...this.#open].flatMap((lookup) => lookup.find(path) ?? [])
+    const covering = found.flatMap(({ prefixes }) => prefixes)
+    const params: Record<string, string> = Object.assign({}, ...found.map((match) => match.params))
+    return { prefixes: this.#prefixes.filter((prefix) => covering.includes(prefix)), params }
+  }
+
+  /**
+   * One spelling for all that mean the same path: composed Unicode as in the keys, small letters where case is ignored, and
+   * no escapes but those of the signs that a router would take for its own.
+   */
+  #spell(segments: readonly string[]): string {
+    const { caseSensitive } = this.#options
+    const spelled = segments.map((segment) => {
+      const composed = segment.normalize('NFC')
+      return (caseSensitive ? composed : composed.toLowerCase()).replaceAll(/[%/?#]/g, encodeURIComponent)
+    })
+    return `/${spelled.join('/')}`
+  }
+}
+
+interface Leaf {
+  prefixes: readonly BoundPrefix[]
+  params: readonly RouteParam[]
+}
+
+/** A router of prefixes; of those that match a path it finds one. */
+class Lookup {
+  readonly #router: Instance<HTTPVersion.V1>
+
+  constructor(prefixes: readonly BoundPrefix[], options: PrefixRouterOptions) {
+    const { caseSensitive, ignoreTrailingSlash, ignoreDuplicateSlashes } = options
+    this.#router = findMyWay({
+      caseSensitive,
+      ignoreTrailingSlash,
+      ignoreDuplicateSlashes,
+      maxParamLength: MAX_PARAM_LENGTH,
+      allowUnsafeRegex: true // those of a mount are the host's, whose router has them already
+    })
+    for (const prefix of prefixes) this.#add(prefix, prefixes, options)
+  }
+
+  /** The prefix and everything below it, as one route with an optional rest would have it. */
+  #add(prefix: BoundPrefix, all: readonly BoundPrefix[], { mount, caseSensitive }: PrefixRouterOptions): void {
+    const segments = prefix.segments.map((segment) => foldSegment(segment, { caseSensitive }))
+    const below: readonly Segment[] = [...segments, { kind: 'rest', name: '*', optional: true }]
+    const { paths, params } = toFastify(below)
+    const prefixes = all.filter(
+      (other) => coverSegments(other.segments, prefix.segments, { caseSensitive }) === 'always'
+    )
+    const leaf: Leaf = { prefixes, params: params.filter(({ rest }) => !rest) }
+    for (const path of paths) this.#router.on('GET', joinPaths(mount, path), noop, leaf)
+  }
+
+  find(path: string): Match | undefined {
+    const found = this.#router.find('GET', path)
+    if (found === null) return undefined
+    const { prefixes, params } = found.store as Leaf
+    const named = params.map(({ token, name }) => [name, found.params[token] ?? ''])
+    return { prefixes, params: Object.fromEntries(named) as Record<string, string> }
+  }
+}
+
+function joinPaths(mount: string, path: string): string {
+  const joined = `${mount.replace(/\/$/, '')}${path === '/' ? '' : path}`
+  return joined === '' ? '/' : joined
+}
+
+function noop(): void {}
