@@ -1,16 +1,9 @@
 // The middleware matrix: `npm run test:matrix [-- NAME...]` tries every package in every place and prints the table;
-// `--write` puts it into docs/express-compatibility.md as well.
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// `--write` puts it into docs/express-compatibility.md as well, `--check` fails when the page shows another one.
+import { readFileSync, writeFileSync } from 'node:fs'
 
-const folder = fileURLToPath(new URL('..', import.meta.url))
 const page = new URL('../../../docs/express-compatibility.md', import.meta.url)
 
-if (!existsSync(join(folder, 'node_modules'))) {
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
-}
 process.env.NODE_ENV ??= 'test' // Express's error pages are not logged
 const { tableOf, tryAll, withTable } = await import('./table.js')
 
@@ -20,5 +13,9 @@ const results = await tryAll(names, ({ name, place, error }) => {
 })
 const failures = results.flatMap(({ places }) => Object.values(places)).filter((outcome) => outcome === 'fails').length
 process.stdout.write(`${tableOf(results)}\n\n${results.length} rows, ${failures} failed\n`)
-if (process.argv.includes('--write')) writeFileSync(page, withTable(readFileSync(page, 'utf8'), tableOf(results)))
-process.exit(failures === 0 ? 0 : 1)
+const text = readFileSync(page, 'utf8')
+const shown = withTable(text, tableOf(results))
+const isStale = process.argv.includes('--check') && shown !== text
+if (isStale) process.stdout.write('not ok: the page shows another table: npm run test:matrix -- --write\n')
+if (process.argv.includes('--write')) writeFileSync(page, shown)
+process.exit(failures === 0 && !isStale ? 0 : 1)
