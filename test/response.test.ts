@@ -2,10 +2,23 @@
 // of the calls.
 import { once } from 'node:events'
 import { connect } from 'node:http2'
+import { Readable } from 'node:stream'
+import { runInNewContext } from 'node:vm'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import t from 'tap'
 import { createApp, createMiddleware, errorHandler, fileRoutes } from 'twinroute'
-import { addressOf, callByInject, callOver, writeRoutes, type Call } from './support/hosts.js'
+import {
+  addressOf,
+  callByInject,
+  callOver,
+  logBook,
+  onEveryHost,
+  writeRoutes,
+  type Call,
+  type Routes
+} from './support/hosts.js'
+
+type Handler = (request: any, response: any, next: any) => unknown
 
 /** Where a step runs: a hook before the middleware, `app.use()`, the middleware map, a hook behind it, onSend. */
 type Stage = 'onRequest' | 'use' | 'map' | 'preHandler' | 'handler' | 'onSend'
@@ -490,6 +503,235 @@ t.test('what is set last is sent, whichever side set it, and can be read by both
         for (const [name, value] of Object.entries(headers))
           t.equal(lineOf(name, answer.headers[name]), lineOf(name, value), `${rule}: ${name}`)
       }
+    })
+  }
+})
+
+t.test('the JSON settings of the Express side hold for returned values', async (t) => {
+  const values: readonly (readonly [returned: unknown, text: string])[] = [
+    [{ id: 1n, tag: '<b>' }, '{\n  "id": "1n",\n  "tag": "\\u003cb\\u003e"\n}'],
+    [[1n], '[\n  "1n"\n]'],
+    [{ status: 201, body: { id: 1n } }, '{\n  "id": "1n"\n}'],
+    [1n, '"1n"'],
+    [
+      new (class Row {
+        id = 1n
+      })(),
+      '{\n  "id": "1n"\n}'
+    ],
+    [null, 'null']
+  ]
+  const returning = values.map(([value], index) => [`r${index}`, { GET: () => value }] as const)
+  const set = (request: any, response: any): void => {
+    request.app.set('json replacer', (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+    request.app.set('json spaces', 2).enable('json escape')
+    response.end()
+  }
+  const routes: Routes = { set: { GET: set }, ...Object.fromEntries(returning) }
+  onEveryHost(t, { routes }, async (t, call) => {
+    t.equal((await call('GET /api/r0')).status, 500, 'without them a BigInt cannot be sent')
+    await call('GET /api/set')
+    for (const [index, [, wanted]] of values.entries()) {
+      const { headers, text } = await call(`GET /api/r${index}`)
+      t.equal(text, wanted)
+      t.equal(headers['content-type'], 'application/json; charset=utf-8', wanted)
+      t.equal(Number(headers['content-length']), Buffer.byteLength(wanted), wanted)
+    }
+  })
+})
+
+const FORM = /^------formdata-\S+\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n------formdata-\S+\r\n/i
+
+t.test('what the web platform calls a body can be returned', async (t) => {
+  const form = (): FormData => {
+    const data = new FormData()
+    data.set('a', '1')
+    return data
+  }
+  const bytes = new TextEncoder().encode('hü')
+  const rows: readonly { rule: string; GET: Handler; type: string | RegExp; text: string | RegExp; length?: string }[] =
+    [
+      { rule: 'an ArrayBuffer', GET: () => bytes.buffer, type: 'application/octet-stream', text: 'hü', length: '3' },
+      {
+        rule: 'a SharedArrayBuffer',
+        GET: () => {
+          const shared = new SharedArrayBuffer(1)
+          new Uint8Array(shared)[0] = 97
+          return shared
+        },
+        type: 'application/octet-stream',
+        text: 'a',
+        length: '1'
+      },
+      {
+        rule: 'a view of shared memory',
+        GET: (_, response) => response.send(new Uint8Array(new SharedArrayBuffer(2))),
+        type: 'application/octet-stream',
+        text: '\0\0',
+        length: '2'
+      },
+      {
+        rule: 'bytes of another realm',
+        GET: () => runInNewContext('new Uint8Array([97])') as unknown,
+        type: 'application/octet-stream',
+        text: 'a',
+        length: '1'
+      },
+      {
+        rule: 'a Blob',
+        GET: async () => new Blob(['hü'], { type: 'text/css' }),
+        type: 'text/css',
+        text: 'hü',
+        length: '3'
+      },
+      { rule: 'a Blob without a type', GET: () => new Blob(['a']), type: 'application/octet-stream', text: 'a' },
+      {
+        rule: 'a Blob under a type of the response',
+        GET: (_, response) => {
+          response.type('image/png')
+          return new Blob(['a'], { type: 'text/css' })
+        },
+        type: 'image/png',
+        text: 'a'
+      },
+      { rule: 'an empty Blob', GET: () => new Blob([]), type: 'application/octet-stream', text: '', length: '0' },
+      { rule: 'a File', GET: () => new File(['hü'], 'a.txt', { type: 'text/plain' }), type: 'text/plain', text: 'hü' },
+      {
+        rule: 'URLSearchParams',
+        GET: () => new URLSearchParams({ a: 'b c', d: 'ü' }),
+        type: 'application/x-www-form-urlencoded; charset=utf-8',
+        text: 'a=b+c&d=%C3%BC',
+        length: '14'
+      },
+      { rule: 'FormData', GET: form, type: /^multipart\/form-data; boundary=----formdata-/, text: FORM },
+      {
+        rule: 'a Blob as the body of a status object',
+        GET: () => ({ status: 200, headers: { 'content-type': 'text/x' }, body: new Blob(['a']) }),
+        type: 'text/x',
+        text: 'a'
+      }
+    ]
+  const routes = Object.fromEntries(rows.map(({ GET }, index) => [`r${index}`, { GET }]))
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const [index, { rule, type, text, length }] of rows.entries()) {
+      const answer = await call(`GET /api/r${index}`)
+      t.match(
+        { ...answer.headers, status: answer.status, text: answer.text },
+        { status: 200, 'content-type': type },
+        rule
+      )
+      if (typeof text === 'string') t.equal(answer.text, text, rule)
+      else t.match(answer.text, text, rule)
+      if (length !== undefined) t.equal(answer.headers['content-length'], length, `${rule}: length`)
+      t.equal((await call(`HEAD /api/r${index}`)).text, '', `${rule}: HEAD`)
+    }
+  })
+})
+
+t.test('an uploaded file is sent as its bytes, and JSON of it does not tell where it lies', async (t) => {
+  const routes: Routes = {
+    file: { POST: async (request: any) => (await request.formData()).get('f') },
+    list: { POST: async (request: any) => ({ files: (await request.formData()).getAll('f') }) }
+  }
+  const body =
+    '--XX\r\nContent-Disposition: form-data; name="f"; filename="a.css"\r\nContent-Type: text/css\r\n\r\na {}\r\n--XX--\r\n'
+  const sent = { body, headers: { 'content-type': 'multipart/form-data; boundary=XX' } }
+  onEveryHost(t, { routes }, async (t, call) => {
+    const { text, headers } = await call('POST /api/file', sent)
+    t.equal(text, 'a {}')
+    t.match(headers, { 'content-type': 'text/css', 'content-length': '4' })
+    t.strictSame((await call('POST /api/list', sent)).json, { files: [{}] })
+  })
+})
+
+t.test('what JSON would empty is refused, and the message names what may be returned', async (t) => {
+  const values: Record<string, () => unknown> = {
+    'a Map': () => new Map([[1, 2]]),
+    'a Set': () => new Set([1]),
+    'a Promise as a body': () => ({ status: 200, body: Promise.resolve(1) }),
+    'a generator': () => [1].values(),
+    'a regular expression': () => /a/,
+    Headers: () => new Headers({ a: 'b' }),
+    'a web Request': () => new globalThis.Request('http://a.example'),
+    'a function': () => () => 1,
+    'a symbol': () => Symbol('a')
+  }
+  const routes = Object.fromEntries(Object.values(values).map((GET, index) => [`r${index}`, { GET }]))
+  onEveryHost(t, { routes, options: { errorHandler } }, async (t, call) => {
+    for (const [index, rule] of Object.keys(values).entries()) {
+      const { status, json } = await call(`GET /api/r${index}`)
+      t.equal(status, 500, rule)
+      t.match(json.error.message, /^An? .+ cannot be sent\. Return an object, array, string/, rule)
+    }
+  })
+  t.test('but not where a class says how it is written', async (t) => {
+    const GET = (): unknown => Object.assign(new Map([[1, 2]]), { toJSON: () => ({ mine: true }) })
+    onEveryHost(t, { routes: { a: { GET } } }, async (t, call) => {
+      t.strictSame((await call('GET /api/a')).json, { mine: true })
+    })
+  })
+})
+
+t.test('an answer has one framing, whatever its headers say', async (t) => {
+  const chunked = { 'Transfer-Encoding': 'chunked' }
+  const rows: Record<string, Handler> = {
+    'a status object with Transfer-Encoding': () => ({ status: 200, headers: chunked, body: { a: 1 } }),
+    'a text with Transfer-Encoding': () => ({ status: 200, headers: chunked, body: 'text' }),
+    'a web Response with Transfer-Encoding': () => new globalThis.Response('text', { headers: chunked }),
+    'an object behind a raw Transfer-Encoding': (_, response) => {
+      response.setHeader('Transfer-Encoding', 'chunked')
+      return { a: 1 }
+    },
+    'a web Response of 204 with Content-Length': () =>
+      new globalThis.Response(null, { status: 204, headers: { 'content-length': '5' } }),
+    'a web Response of 205 with Content-Length': () =>
+      new globalThis.Response(null, { status: 205, headers: { 'content-length': '5' } }),
+    'a status object of 204 with both': () => ({ status: 204, headers: { ...chunked, 'content-length': '5' } }),
+    'a stream with Transfer-Encoding': () => ({ status: 200, headers: chunked, body: Readable.from(['text']) })
+  }
+  const routes = Object.fromEntries(Object.values(rows).map((GET, index) => [`r${index}`, { GET }]))
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const [index, rule] of Object.keys(rows).entries()) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers, text } = await call(`${method} /api/r${index}`)
+        const framings = ['content-length', 'transfer-encoding'].filter((name) => name in headers)
+        // the length of a stream is not known, and HEAD has no body to be framed
+        const least = status === 204 || method === 'HEAD' ? 0 : 1
+        t.ok(framings.length >= least, `${rule}, ${method}`)
+        t.ok(framings.length <= (status === 204 ? 0 : 1), `${rule}, ${method}: ${framings.join()}`)
+        if (status === 205) t.equal(headers['content-length'], '0', rule)
+        if (method === 'GET' && status === 200) t.match(text, /^(text|\{"a":1\})$/, rule)
+      }
+    }
+  })
+})
+
+t.test('in development, once per route, a status beside further keys is warned of', async (t) => {
+  const wrong = { status: 404, message: 'none' }
+  const routes: Routes = {
+    wrong: { GET: () => wrong, POST: () => wrong },
+    meant: { GET: (_: unknown, response: any) => (response.status(404), wrong) },
+    data: { GET: () => ({ status: 200, data: [] }) },
+    small: { GET: () => ({ status: 1, message: '' }) },
+    object: { GET: () => ({ status: 404, body: wrong }) }
+  }
+  for (const [mode, wanted] of [
+    ['development', [['GET', 'wrong']]],
+    ['production', []]
+  ] as const) {
+    const { logger, entries } = logBook()
+    onEveryHost(t, { routes, options: { mode, fastifyOptions: { logger } as never } }, async (t, call) => {
+      entries.length = 0
+      for (const name of ['wrong', 'wrong', 'meant', 'data', 'small', 'object']) await call(`GET /api/${name}`)
+      await call('POST /api/wrong')
+      const warnings = entries.filter(({ msg }) => /status object|return \{ status/.test(msg))
+      t.strictSame(
+        warnings.map(({ method, file }) => [method, file.split('/').at(-2)]),
+        wanted,
+        mode
+      )
+      for (const { msg } of warnings)
+        t.match(msg, /status \(404\) beside message, .* sent with status 200\. .*\{ status, headers, body \}/)
     })
   }
 })

@@ -15,7 +15,8 @@ export interface StoredFile {
 export async function openFormFile({ path, name, type }: StoredFile): Promise<FormFile> {
   const bytes = await openAsBlob(path)
   const file = new File([bytes], name, { type })
-  return Object.defineProperty(file, 'path', { value: path, enumerable: true }) as FormFile
+  // not enumerable: JSON of a File must not tell a client where files lie
+  return Object.defineProperty(file, 'path', { value: path }) as FormFile
 }
 
 // Control characters, and those that turn the direction of text, behind which `gpj.exe` reads as `exe.jpg`.

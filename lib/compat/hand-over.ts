@@ -36,9 +36,11 @@ export function isUnderWay(response: LinkedResponse): boolean {
   return underWay === response
 }
 
-/** The same memory as a Buffer, the one view that Fastify sends. */
+/** The same memory as a Buffer, the one view that Fastify sends; a copy of memory that is shared, or of another realm. */
 export function bytesOf(view: ArrayBufferView): Buffer {
-  return Buffer.isBuffer(view) ? view : Buffer.from(view.buffer, view.byteOffset, view.byteLength)
+  const { buffer, byteOffset, byteLength } = view
+  if (!(buffer instanceof ArrayBuffer)) return Buffer.from(new Uint8Array(buffer, byteOffset, byteLength))
+  return Buffer.isBuffer(view) ? view : Buffer.from(buffer, byteOffset, byteLength)
 }
 
 /** Node streams and web streams. */

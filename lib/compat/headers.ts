@@ -137,6 +137,7 @@ export function writeOwnHead(
   const headers = response[kHeaders]
   const isReply = headers !== null && given.at(-1) === headers // Fastify's own call
   if (headers !== null && headers[COOKIES] !== undefined) gatherCookies(response, base)
+  if (isReply) keepOneFraming(response, base, headers)
   response[kHeaders] = null
   try {
     if (headers !== null && !isReply) {
@@ -149,6 +150,13 @@ export function writeOwnHead(
     response[kHeaders] = headers
     throw error
   }
+}
+
+/** A whole body is framed by its length; a Transfer-Encoding beside it would be a second framing. */
+function keepOneFraming(response: LinkedResponse, base: HeaderMethods, headers: Headers): void {
+  if (headers['content-length'] === undefined) return
+  if (base.hasHeader.call(response, 'transfer-encoding')) base.removeHeader.call(response, 'transfer-encoding')
+  if (headers['transfer-encoding'] !== undefined) delete headers['transfer-encoding']
 }
 
 /**

@@ -1,13 +1,17 @@
 import type { FastifyReply } from 'fastify'
 import type { StatusObject } from '../contract/handler.js'
 import { checkedStream } from '../compat/checked-stream.js'
-import { handOver, isStream } from '../compat/hand-over.js'
+import { bytesOf, handOver, isStream } from '../compat/hand-over.js'
 import { setReplyHeader } from '../compat/headers.js'
+import { expressJson, hasJsonSettings } from '../compat/json-text.js'
 import { json, send } from '../compat/response.js'
 import { isAnswered, type LinkedResponse } from '../compat/slots.js'
+import { cannotBeSent, kindOf, refuseNoData, webBody } from './returned-body.js'
 import type { Runtime } from './runtime.js'
+import { warnOfStatus } from './warnings.js'
 
 const HTML = 'text/html; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
 const STATUS_KEYS = new Set(['status', 'headers', 'body'])
 const BODILESS = new Set([204, 205, 304])
 const TRANSPORT_HEADERS = new Set([
@@ -29,8 +33,10 @@ export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown):
   try {
     if (typeof result !== 'object' || result === null) deliverBody(response, reply, result)
     else if (isStatusObject(result)) deliverStatus(response, reply, result)
-    else if (isPlain(result)) deliverJson(response, reply, result)
-    else if (isWebResponse(result)) deliverWebResponse(response, reply, result)
+    else if (isPlain(result)) {
+      warnOfStatus(runtime, reply, result)
+      deliverJson(response, reply, result)
+    } else if (isWebResponse(result)) deliverWebResponse(response, reply, result)
     else if (result instanceof Error) runtime.fail(reply, result)
     else deliverBody(response, reply, result)
   } catch (error) {
@@ -52,7 +58,7 @@ function isPlain(result: object): boolean {
 }
 
 function isWebResponse(result: object): result is globalThis.Response {
-  return Object.prototype.toString.call(result) === '[object Response]'
+  return kindOf(result) === 'Response'
 }
 
 function deliverStatus(response: LinkedResponse, reply: FastifyReply, { status, headers, body }: StatusObject): void {
@@ -67,12 +73,18 @@ function setHeaders(reply: FastifyReply, headers: unknown): void {
   if (typeof headers !== 'object' || headers === null)
     throw new TypeError('headers of a status object must be an object')
   const entries = headers instanceof Headers ? headers : Object.entries(headers)
-  for (const [name, value] of entries) setReplyHeader(reply, name, value as string)
+  for (const [name, value] of entries) setGivenHeader(reply, name, value as string)
+}
+
+/** How a message is framed is the server's: a coding beside the length that it writes would be a second one. */
+function setGivenHeader(reply: FastifyReply, name: string, value: string): void {
+  if (name.toLowerCase() !== 'transfer-encoding') setReplyHeader(reply, name, value)
 }
 
 /** 204 and 304 end with their head: a type or length would speak of a body that is not there. */
 function deliverNothing(response: LinkedResponse, reply: FastifyReply, status: number): void {
   if (status === 204 || status === 304) for (const name of ['content-type', 'content-length']) reply.removeHeader(name)
+  if (status === 205) reply.header('content-length', '0')
   sendPayload(response, reply, undefined)
 }
 
@@ -80,19 +92,23 @@ function deliverWebResponse(response: LinkedResponse, reply: FastifyReply, resul
   response.statusCode = result.status
   const isFetched = result.url !== '' // its headers tell how the body came here, not how it goes on
   for (const [name, value] of result.headers) {
-    if (!isFetched || !TRANSPORT_HEADERS.has(name)) setReplyHeader(reply, name, value)
+    if (!isFetched || !TRANSPORT_HEADERS.has(name)) setGivenHeader(reply, name, value)
   }
   if (result.bodyUsed) throw new TypeError('The body of the returned Response has been read already')
+  if (BODILESS.has(result.status)) return deliverNothing(response, reply, result.status)
   sendPayload(response, reply, result.body ? checkedStream(result.body) : undefined)
 }
 
 function deliverBody(response: LinkedResponse, reply: FastifyReply, body: unknown): void {
   if (typeof body === 'string') return deliverText(response, reply, body)
   if (typeof body === 'object' && body !== null && !isPlain(body)) {
-    if (ArrayBuffer.isView(body)) return sendPayload(response, reply, body)
+    if (ArrayBuffer.isView(body)) return sendPayload(response, reply, bytesOf(body))
     if (isStream(body) || Symbol.asyncIterator in body) return sendPayload(response, reply, checkedStream(body))
+    const web = webBody(reply, body)
+    if (web !== undefined) return sendPayload(response, reply, isStream(web) ? checkedStream(web as object) : web)
+    refuseNoData(body)
   }
-  if (typeof body === 'function' || typeof body === 'symbol') throw new TypeError(`A ${typeof body} cannot be sent`)
+  if (typeof body === 'function' || typeof body === 'symbol') throw cannotBeSent(typeof body)
   deliverJson(response, reply, body)
 }
 
@@ -111,6 +127,10 @@ function deliverJson(response: LinkedResponse, reply: FastifyReply, body: unknow
     return
   }
   const type = reply.getHeader('content-type')
+  if (hasJsonSettings(response.app)) {
+    if (type === undefined) reply.header('content-type', JSON_TYPE)
+    return sendPayload(response, reply, expressJson(response.app, body))
+  }
   // Fastify serializes objects only for JSON types; under another type their text is meant, as in Express
   const isOther = type !== undefined && !String(type).includes('json')
   sendPayload(response, reply, isOther ? JSON.stringify(body) : body)

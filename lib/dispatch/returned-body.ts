@@ -1,0 +1,79 @@
+import type { FastifyReply } from 'fastify'
+import { bytesOf } from '../compat/hand-over.js'
+
+const MAY_BE_RETURNED =
+  'an object, array, string, number, boolean or null, a Buffer or typed array, a stream or async iterable, ' +
+  'a web Response, Blob, File, FormData or URLSearchParams, or { status, headers, body }'
+
+/** What a handler may return, for messages. */
+export const RETURN_HINT = `Return ${MAY_BE_RETURNED}`
+
+/** What JSON would write as `{}`: whoever returns one means what it holds. */
+const NO_DATA = new Set([
+  'Map',
+  'Set',
+  'WeakMap',
+  'WeakSet',
+  'WeakRef',
+  'Promise',
+  'Generator',
+  'Map Iterator',
+  'Set Iterator',
+  'Array Iterator',
+  'Iterator Helper',
+  'RegExp',
+  'Headers',
+  'Request',
+  'FormData',
+  'AbortSignal',
+  'AbortController',
+  'ServerResponse',
+  'IncomingMessage'
+])
+
+/** The kind of an object as the language names it, whichever realm or package it comes from. */
+export function kindOf(value: object): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1)
+}
+
+/** What is sent of an object of the web platform, with its type; undefined for any other object. */
+export function webBody(reply: FastifyReply, body: object): Buffer | string | ReadableStream | undefined {
+  switch (kindOf(body)) {
+    case 'ArrayBuffer':
+    case 'SharedArrayBuffer':
+      return bytesOf(new Uint8Array(body as ArrayBuffer))
+    case 'URLSearchParams':
+      describe(reply, 'application/x-www-form-urlencoded; charset=utf-8')
+      return String(body)
+    case 'Blob':
+    case 'File': {
+      const { type, size } = body as Blob
+      describe(reply, type || 'application/octet-stream')
+      reply.header('content-length', String(size))
+      return (body as Blob).stream() as ReadableStream
+    }
+    case 'FormData': {
+      if (!(body instanceof FormData)) return undefined
+      const { headers, body: stream } = new Response(body)
+      reply.header('content-type', headers.get('content-type') as string) // it names the boundary
+      return stream as ReadableStream
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A type that was set before counts. */
+function describe(reply: FastifyReply, type: string): void {
+  if (!reply.hasHeader('content-type')) reply.header('content-type', type)
+}
+
+/** @throws TypeError that names what may be returned, for what would be sent as an empty object */
+export function refuseNoData(body: object): void {
+  const kind = kindOf(body)
+  if (NO_DATA.has(kind) && typeof Reflect.get(body, 'toJSON') !== 'function') throw cannotBeSent(kind)
+}
+
+export function cannotBeSent(kind: string): TypeError {
+  return new TypeError(`A ${kind} cannot be sent. ${RETURN_HINT}`)
+}
