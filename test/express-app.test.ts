@@ -1,11 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { createServer as createHttp2, connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import fastifyCors from '@fastify/cors'
 import realExpress from 'express'
 import t from 'tap'
 import express, { type TwinrouteExpress } from 'twinroute/express'
+import { costOfApps } from './support/app-cost.js'
 import { callByInject, callOver, type Call } from './support/hosts.js'
 
 /** Ends what an application has started. */
@@ -232,6 +235,55 @@ t.test("error pages are Express's own", async (t) => {
   t.match(await call('GET /%zz'), { status: 404 })
 })
 
+t.test('malformed paths and long parameters meet the hooks of Fastify before any handler of Express', async (t) => {
+  const long = 'a'.repeat(300)
+  const lines = [
+    'GET /admin/%zz',
+    'POST /admin/%FF?a=%zz',
+    'HEAD /admin/%',
+    'PUT /admin/%c3%28/x',
+    `GET /admin/${long}`
+  ]
+  for (const [way, start] of Object.entries(WAYS)) {
+    t.test(way, async (t) => {
+      const app = made(t)
+      app.fastify.addHook('onRequest', async (request, reply) => {
+        void reply.header('x-hook', `${request.method} ${request.url}`)
+        if (request.headers['x-deny'] !== undefined) await reply.code(401).send('denied')
+      })
+      app.fastify.get('/admin/:id', () => 'fastify')
+      app.use((req, res) => void res.send(`${req.method} ${req.url}`))
+      const call = await start(t, app)
+      for (const line of lines) {
+        const denied = await call(line, { headers: { 'x-deny': '1' } })
+        t.match(denied, { status: 401, headers: { 'x-hook': line } }, `denied: ${line}`)
+        const { status, headers, text } = await call(line)
+        const body = line.startsWith('HEAD') ? '' : line
+        t.strictSame([status, headers['x-hook'], text], [200, line, body], `reached: ${line}`)
+      }
+    })
+  }
+})
+
+t.test(
+  "a scope with a prefix has its hooks run for malformed paths below it, and its not-found handler's answer",
+  async (t) => {
+    const app = made(t)
+    await app.fastify.register(
+      async (scope) => {
+        scope.addHook('onRequest', async (_request, reply) => reply.code(401).send('denied'))
+        scope.setNotFoundHandler((_request, reply) => void reply.send('not found'))
+      },
+      { prefix: '/admin' }
+    )
+    app.use((_req, res) => void res.send('reached'))
+    const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+    t.equal((await call('GET /admin/%zz')).status, 401)
+    t.equal((await call('GET /%61dmin/%zz')).status, 401)
+    t.equal((await call('GET /other/%zz')).text, 'reached')
+  }
+)
+
 t.test('listen() is as Express has it', async (t) => {
   const app = made(t)
   const server = await new Promise<Server>((resolve) => {
@@ -240,6 +292,41 @@ t.test('listen() is as Express has it', async (t) => {
   const { port } = new URL(await addressOf(t, server))
   const failure = await new Promise((resolve) => app.listen(Number(port), '127.0.0.1', resolve))
   t.match(failure, { code: 'EADDRINUSE' }, 'the callback gets what went wrong')
+})
+
+for (const [name, create] of [['Express', realExpress] as const, ['ours', express as typeof realExpress] as const]) {
+  t.test(`the callback of listen() is called once, also when the server fails later: ${name}`, async (t) => {
+    const told: unknown[][] = []
+    const server = create().listen(0, '127.0.0.1', (...given: unknown[]) => void told.push(given))
+    await addressOf(t, server)
+    server.emit('error', new Error('later'))
+    t.strictSame(told, [[]])
+  })
+}
+
+/** What an application holds and does before its first request. */
+t.test('an application makes its Fastify when it is first asked for, and is light until then', async (t) => {
+  const madeFastify: unknown[] = []
+  const note = (message: unknown): void => void madeFastify.push(message)
+  subscribe('fastify.initialization', note)
+  t.teardown(() => unsubscribe('fastify.initialization', note))
+  const inner = express()
+  inner.get('/', (_req, res) => void res.send('inner'))
+  const outer = express().set('view engine', 'hbs').use('/inner', inner)
+  outer.get('/', (_req, res) => void res.send('outer'))
+  t.ok('fastify' in outer)
+  t.ok(inspect({ ...outer }))
+  t.equal(madeFastify.length, 0, 'neither registration nor a look at it makes one')
+  const call = callOver(await addressOf(t, outer.listen(0, '127.0.0.1')))
+  t.equal((await call('GET /inner')).text, 'inner')
+  t.equal(madeFastify.length, 1, 'a mounted application needs none')
+  t.equal(outer.fastify, outer.fastify)
+  await outer.fastify.close()
+})
+
+t.test('500 applications hold at most 20 KB each', async (t) => {
+  const { heapKilobytes } = costOfApps(express)
+  t.ok(heapKilobytes <= 20, `${heapKilobytes.toFixed(1)} KB`)
 })
 
 t.test('HTTP/2 requests are answered, mounted applications included', async (t) => {

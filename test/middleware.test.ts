@@ -925,3 +925,75 @@ t.test('the map guards routes of Fastify and of plugins alike', async (t) => {
   t.strictSame((await call('GET /native/none')).json, { stopped: 'map' })
   t.strictSame((await call('GET /open')).json, { reached: true })
 })
+
+/** Doors to the Express side other than `app.use()`, each as the only registration on an app; all refuse. */
+const DOORS: readonly { name: string; open: (app: App, guard: any) => unknown; line?: string }[] = [
+  { name: 'app.express.use(guard)', open: (app, guard) => app.express.use(guard) },
+  { name: 'app.express.use(path, guard)', open: (app, guard) => app.express.use('/api', guard) },
+  { name: 'app.express.get(path, guard)', open: (app, guard) => app.express.get('/api/a', guard) },
+  { name: 'app.express.all(path, guard)', open: (app, guard) => app.express.all('/api/a', guard), line: 'PUT /api/a' },
+  {
+    name: 'app.express.route(path).post(guard)',
+    open: (app, guard) => app.express.route('/api/a').post(guard),
+    line: 'POST /api/a'
+  },
+  { name: 'app.express.router.use(guard)', open: (app, guard) => app.express.router.use(guard) },
+  { name: 'app.express.use(router)', open: (app, guard) => app.express.use(express.Router().use(guard)) },
+  { name: 'app.express.use(another application)', open: (app, guard) => app.express.use(express().use(guard)) },
+  {
+    name: 'app.express.use(guard), for what no route matches',
+    open: (app, guard) => app.express.use(guard),
+    line: 'GET /none'
+  },
+  {
+    name: 'app.express.use(guard), for a malformed path',
+    open: (app, guard) => app.express.use(guard),
+    line: 'GET /api/%zz'
+  },
+  {
+    name: 'app.express.param(name, guard)',
+    open: (app, guard) => {
+      app.express.param('name', (request, response, next) => guard(request, response, next))
+      app.express.get('/api/:name', (_request, _response, next) => next())
+    }
+  }
+]
+
+for (const { name, open, line = 'GET /api/a' } of DOORS) {
+  for (const when of ['before it listens', 'after it listens']) {
+    t.test(`a guard runs by whichever door it is registered, ${when}: ${name}`, async (t) => {
+      const app = await appOf(t, { routes: { a: { GET: handled, POST: handled } } })
+      const guard = (_request: unknown, response: any): void => void response.status(401).json({ stopped: true })
+      if (when === 'before it listens') open(app, guard)
+      const overSocket = callOver(await addressOf(app))
+      if (when === 'after it listens') open(app, guard)
+      for (const call of [overSocket, callByInject(app)]) {
+        const { status, text } = await call(line)
+        t.strictSame([status, text], [401, '{"stopped":true}'])
+      }
+    })
+  }
+}
+
+t.test('error middleware of app.express is shown errors of handlers, below its path, and of nobody else', async (t) => {
+  const fails = (): void => {
+    throw new Error('failed')
+  }
+  const app = await appOf(t, { routes: { a: { GET: fails }, b: { GET: fails } } })
+  app.express.use('/api/a', (error: Error, _request: unknown, response: any, _next: unknown) => {
+    response.status(418).json({ seen: error.message })
+  })
+  for (const call of [callOver(await addressOf(app)), callByInject(app)]) {
+    t.match(await call('GET /api/a'), { status: 418, text: '{"seen":"failed"}' })
+    t.match(await call('GET /api/b'), { status: 500, text: /"message":"failed"/ })
+  }
+})
+
+t.test('a stack that is emptied again lets everything pass', async (t) => {
+  const app = await appOf(t, { routes: { a: { GET: handled } } })
+  app.use(stop('all'))
+  const call = callByInject(app)
+  t.equal((await call('GET /api/a')).status, 401)
+  app.express.router.stack.length = 0
+  t.equal((await call('GET /api/a')).status, 200)
+})

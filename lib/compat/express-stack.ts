@@ -22,30 +22,29 @@ export interface StackOutcome {
 
 /**
  * What `app.use()` registers: Express's own router, run over our objects. Registration is synchronous and allowed at any
- * time. Error middleware is kept in a second router, for errors that come from behind the stack.
+ * time, by whichever door (`use`, `app.express.get`, `app.express.router`): the layers of the router are what counts.
  */
 export class ExpressStack {
   readonly #app: ExpressApp
-  readonly #errors: Router = express.Router()
-  readonly #pending = new WeakMap<LinkedRequest, unknown>()
   #reading: PathReading = { ignoreDuplicateSlashes: false, useSemicolonDelimiter: false }
-  #used = false
-  #usedForErrors = false
+  /** Express makes it when it is first asked for, with the settings of that moment. */
+  #router: Router | undefined
   #last: ErrorMiddleware | undefined
 
   constructor(app: ExpressApp) {
     this.#app = app
-    this.#errors.use((request, _response, next) => next(this.#pending.get(request as LinkedRequest)))
+    const { get: create, ...attributes } = Object.getOwnPropertyDescriptor(app, 'router') as PropertyDescriptor
+    Object.defineProperty(app, 'router', { ...attributes, get: () => (this.#router ??= create?.call(app) as Router) })
   }
 
   /** Nothing is registered: the stack need not run. */
   get isEmpty(): boolean {
-    return !this.#used
+    return this.#router === undefined || this.#router.stack.length === 0
   }
 
   /** Error middleware is registered, or stands last. */
   get handlesErrors(): boolean {
-    return this.#usedForErrors || this.#last !== undefined
+    return this.#last !== undefined || this.#errorLayers().length > 0
   }
 
   /** Error middleware that runs behind all that `use` registers, however late: the app's own error handler. */
@@ -66,14 +65,10 @@ export class ExpressStack {
   /** As Express's `app.use(path?, ...middleware)`. */
   use(...given: unknown[]): void {
     Reflect.apply(this.#app.use, this.#app, given)
-    this.#used = true
-    const functions = given.flat(Infinity).filter((entry) => typeof entry === 'function') as Middleware[]
-    for (const middleware of functions) if (middleware.length === 4) this.#useForErrors(pathOf(given), middleware)
   }
 
-  #useForErrors(path: unknown, middleware: unknown): void {
-    this.#usedForErrors = true
-    Reflect.apply(this.#errors.use, this.#errors, path === undefined ? [middleware] : [path, middleware])
+  #errorLayers(): Router['stack'] {
+    return this.#router?.stack.filter(({ handle }) => handle.length === 4) ?? []
   }
 
   /** Runs the stack; `done` gets the error that no error middleware took, and whether url or method were rewritten. */
@@ -92,9 +87,12 @@ export class ExpressStack {
 
   /** Runs the error middleware for an error from behind the stack; `done` gets the error that none of it took. */
   runErrors(request: LinkedRequest, response: LinkedResponse, { error, done }: Failure): void {
-    if (!this.#usedForErrors) return this.runLast(request, response, { error, done })
-    this.#pending.set(request, error)
-    this.#errors(request, response, (left: unknown) => {
+    const layers = this.#errorLayers()
+    if (layers.length === 0) return this.runLast(request, response, { error, done })
+    const errors = express.Router()
+    errors.use((_request, _response, next) => next(error))
+    errors.stack.push(...layers)
+    errors(request, response, (left: unknown) => {
       leaveStack(request)
       this.runLast(request, response, { error: left ?? error, done })
     })
@@ -116,13 +114,6 @@ export class ExpressStack {
 function leaveStack(request: LinkedRequest): void {
   request[kInStack] = false
   request[kParams] = undefined
-}
-
-/** A first argument that is no function is the path, as Express reads it. */
-function pathOf(given: unknown[]): unknown {
-  let first = given[0]
-  while (Array.isArray(first) && first.length > 0) first = first[0]
-  return typeof first === 'function' ? undefined : given[0]
 }
 
 /**

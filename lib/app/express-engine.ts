@@ -1,0 +1,122 @@
+import { METHODS, type IncomingMessage } from 'node:http'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import finalhandler from 'finalhandler'
+import type { TwinrouteExpress } from '../contract/express-factory.cjs'
+import { readableThrown } from '../errors/to-error.js'
+import { link } from '../compat/attach.js'
+import { indexRouter } from '../compat/route-index.js'
+import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import type { Runtime } from '../dispatch/runtime.js'
+import { prepareUploads } from '../plugins/uploads.js'
+
+type Handle = TwinrouteExpress['handle']
+
+export interface Engine {
+  readonly fastify: FastifyInstance
+  readonly handle: Handle
+}
+
+/**
+ * A Fastify whose answer to what it has no route for is Express's router. It runs behind the onRequest hooks of all
+ * plugins, and before Fastify would parse a body.
+ */
+export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
+  const { compat } = runtime
+  const refused = new RefusedPaths()
+  const fastify: FastifyInstance = Fastify({
+    http: { IncomingMessage: compat.IncomingMessage, ServerResponse: compat.ServerResponse },
+    frameworkErrors(_error, { raw }, reply) {
+      refused.hide(raw, fastify.supportedMethods)
+      fastify.routing(raw, reply.raw)
+    }
+  })
+  prepareUploads(fastify)
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.method === refused.method) refused.show(request.raw)
+    link(compat, request, reply)
+    done()
+  })
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.is404) runRouter(app, reply)
+    else done(null, payload)
+  })
+  fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
+  return { fastify, handle: bootOnFirstRequest(fastify) }
+}
+
+/**
+ * Malformed paths and over-long parameters. Fastify knows no route for them and runs none of its hooks, but Express has
+ * routes for them, which must not be reached past a guard that is a hook. So they are routed again, by a method without
+ * routes and a path that can be decoded: as what no route matches. The first hook gives the request its own back.
+ */
+class RefusedPaths {
+  readonly #own = new WeakMap<IncomingMessage, Pick<IncomingMessage, 'method' | 'url'>>()
+  method: string | undefined = ''
+
+  hide(request: IncomingMessage, routed: readonly string[]): void {
+    this.method = METHODS.find((method) => !routed.includes(method))
+    this.#own.set(request, { method: request.method, url: request.url })
+    Object.assign(request, { method: this.method, url: decodable(request.url ?? '/') })
+  }
+
+  show(request: IncomingMessage): void {
+    Object.assign(request, this.#own.get(request))
+  }
+}
+
+/** The path with the escapes of its malformed segments escaped, so that a scope with a prefix still knows its own. */
+function decodable(url: string): string {
+  const segments = (url.split(/[?#]/, 1)[0] as string).split('/')
+  return segments.map((segment) => (isDecodable(segment) ? segment : segment.replaceAll('%', '%25'))).join('/')
+}
+
+function isDecodable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
+  const response = reply.raw as LinkedResponse
+  if (app.enabled('x-powered-by')) response.setHeader('X-Powered-By', 'Express')
+  const request = reply.request.raw as LinkedRequest
+  request[kInStack] = true // cookies are what cookie-parser leaves, as in Express
+  indexRouter(app.router)
+  app.router(request, response, (error: unknown) => finish(app, reply, error))
+}
+
+/** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
+function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): void {
+  const response = reply.raw as LinkedResponse
+  const error = readableThrown(thrown)
+  const env = String(app.get('env'))
+  finalhandler(reply.request.raw, response, { env, onerror: (thrown) => logError(env, thrown) })(error as Error)
+}
+
+function logError(env: string, error: unknown): void {
+  if (env !== 'test')
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+}
+
+/** Fastify boots on the first request, so that everything registered until then counts. */
+function bootOnFirstRequest(fastify: FastifyInstance): Handle {
+  let isReady = false
+  let booting: Promise<void> | undefined
+  return (request, response) => {
+    if (isReady) return fastify.routing(request, response)
+    booting ??= Promise.resolve(fastify.ready()).then(() => {
+      isReady = true
+    })
+    booting.then(
+      () => fastify.routing(request, response),
+      (error: unknown) => {
+        logError('boot', error)
+        response.statusCode = 500
+        response.end('The application could not start')
+      }
+    )
+  }
+}
