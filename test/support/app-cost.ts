@@ -25,8 +25,8 @@ export function costOfApps(create: () => unknown): { heapKilobytes: number; mill
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   for (const [name, create] of Object.entries({ Express: realExpress, 'twinroute/express': express })) {
     const { heapKilobytes, milliseconds } = costOfApps(create)
-    console.log(
-      `${name.padEnd(18)} ${heapKilobytes.toFixed(1)} KB, ${milliseconds.toFixed(2)} ms an application (of ${APPS})`
+    process.stdout.write(
+      `${name.padEnd(18)} ${heapKilobytes.toFixed(1)} KB, ${milliseconds.toFixed(2)} ms an application (of ${APPS})\n`
     )
   }
 }
