@@ -338,6 +338,170 @@ function addNative(app: App): void {
   app.use('/used', throwing(failure('used')))
 }
 
+interface Refused {
+  name: string
+  GET?: unknown
+  POST?: (request: any, response: any) => unknown
+  sent?: { headers?: Record<string, string>; body?: string }
+  status: number
+  /** Without the error handler: Fastify does not know schemas. Default: the same. */
+  plain?: number
+  /** Thrown by the framework, not by the handler. */
+  isOurs?: true
+}
+
+const wrongItems = JSON.stringify(Array.from({ length: 40_000 }, () => 'a'))
+const numbers = z.array(z.number())
+const strict = z.strictObject({})
+const text = 'q'.repeat(1_000_000)
+const quotes = '"'.repeat(12_000)
+/** Three bytes a character, and six when JSON escapes it. */
+const wide = JSON.stringify({ text: '\u0001\u20ac'.repeat(100_000) })
+
+/** An exception of a schema library of no name. */
+function issues(list: readonly unknown[]): Error {
+  return failure('wrong', { issues: list })
+}
+
+const REFUSED: Refused[] = [
+  { name: 'a schema that the handler runs', POST: ({ body }) => numbers.parse(body), sent: { body: wrongItems }, status: 400, plain: 500 },
+  {
+    name: 'a schema that names 20 000 unknown keys',
+    POST: ({ body }) => strict.parse(body),
+    sent: { body: JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]))) },
+    status: 400,
+    plain: 500
+  },
+  {
+    name: 'a list of all issues, given to a ValidationError',
+    POST({ body }) {
+      throw new ValidationError('wrong', numbers.safeParse(body).error?.issues)
+    },
+    sent: { body: wrongItems },
+    status: 400
+  },
+  {
+    name: 'long entries of a ValidationError',
+    POST({ body }) {
+      throw new ValidationError('wrong', [{ field: body.text, message: body.text }, body.text, { long: body.text }])
+    },
+    sent: { body: wide },
+    status: 400
+  },
+  {
+    name: 'long names and messages of issues',
+    POST({ body: { text } }) {
+      throw issues([{ path: Array.from({ length: 1000 }, () => text), message: text }, { path: [{ key: text }] }])
+    },
+    sent: { body: wide },
+    status: 400,
+    plain: 500
+  },
+  {
+    name: "100 000 entries of Fastify's kind of validation",
+    POST({ body: { text } }) {
+      const entry = { instancePath: `/${text}`, message: text }
+      throw failure('wrong', { validation: Array.from({ length: 100_000 }, () => entry), statusCode: 400 })
+    },
+    sent: { body: wide },
+    status: 400
+  },
+  {
+    name: 'an id of a megabyte that is not found',
+    POST({ body }) {
+      throw new NotFoundError('User', body.id)
+    },
+    sent: { body: JSON.stringify({ id: text }) },
+    status: 404
+  },
+  {
+    name: 'a message that quotes the body',
+    POST({ body }) {
+      throw new ApiError(409, 'TAKEN', `${body.text} is taken`)
+    },
+    sent: { body: wide },
+    status: 409
+  },
+  {
+    name: 'an error of a package that quotes the body',
+    POST({ body }) {
+      throw failure(`${body.text} is wrong`, { status: 422 })
+    },
+    sent: { body: wide },
+    status: 422
+  },
+  { name: 'a content encoding', POST: String, sent: { headers: { 'content-encoding': quotes }, body: '{}' }, status: 415, isOurs: true },
+  {
+    name: 'a charset',
+    POST: String,
+    sent: { headers: { 'content-type': `application/json; charset=${'x'.repeat(12_000)}` }, body: '{}' },
+    status: 415,
+    isOurs: true
+  },
+  {
+    name: 'a type that is no form',
+    POST: (request) => request.formData(),
+    sent: { headers: { 'content-type': `a/${'x'.repeat(12_000)}` }, body: '{}' },
+    status: 415,
+    isOurs: true
+  },
+  { name: 'a long target', status: 414, isOurs: true }
+]
+
+t.test('the client does not decide how long the answer to a refused request is', async (t) => {
+  const routes = Object.fromEntries(
+    REFUSED.map(({ POST = String }, index): [string, Record<string, unknown>] => [`r${index}`, { POST }])
+  )
+  const handlers: { name: string; options: Partial<AppOptions> }[] = [
+    { name: 'with the error handler', options: { errorHandler } },
+    { name: 'without', options: {} }
+  ]
+  for (const { name, options } of handlers) {
+    t.test(name, async (t) => {
+      const { logger, entries } = logBook()
+      const scenario = { routes, options: { mode: 'production', fastifyOptions: { logger }, ...options } }
+      onEveryHost(t, scenario, async (t, call, place) => {
+        for (const [index, { name, isOurs, sent, status, plain = status }] of REFUSED.entries()) {
+          // what Fastify's own handler says of an app's errors, on a server of the user's, is not ours to cut
+          if (place === 'host' && options.errorHandler === undefined && !isOurs) continue
+          const headers = { 'content-type': 'application/json', ...sent?.headers }
+          const query = status === 414 ? `?${text.slice(0, 12_000)}` : ''
+          const answer = await call(`POST /api/r${index}${query}`, { headers, body: sent?.body ?? '{}' })
+          t.equal(answer.status, options.errorHandler === undefined ? plain : status, name)
+          t.ok(answer.bytes.length <= 16_384 && answer.bytes.length > 40, `${name}: ${answer.bytes.length} bytes`)
+        }
+      })
+      t.test('nor how long the log is', async (t) => t.ok(JSON.stringify(entries).length < 50_000))
+    })
+  }
+})
+
+t.test('an id taken from the wire is not repeated at any length', async (t) => {
+  const options = { errorHandler, mode: 'production', fastifyOptions: { requestIdHeader: 'x-id' } }
+  const app = await appOf(t, { routes: { a: { GET: throwing(new NotFoundError('It')) } }, options })
+  const call = callOver(await addressOf(app))
+  const { bytes, json } = await call('GET /api/a', { headers: { 'x-id': '"'.repeat(14_000) } })
+  t.ok(bytes.length <= 16_384 && json.meta.requestId.startsWith('""'), `${bytes.length} bytes`)
+})
+
+t.test('of a list of problems the first are told, as many as there is room for', async (t) => {
+  const details = Array.from({ length: 40 }, (_, at) => ({ field: `f${at}`, message: 'm'.repeat(200), more: at }))
+  const rows: { thrown: unknown; kept: number }[] = [
+    { thrown: new ValidationError('wrong', details), kept: 40 },
+    { thrown: new ValidationError('wrong', [...details, ...details, ...details]), kept: 50 },
+    { thrown: issues(details.map(({ field, message }) => ({ path: [field], message }))), kept: 40 },
+    { thrown: new ApiError(409, 'TAKEN', 'as many as the app says', [...details, ...details, ...details]), kept: 120 }
+  ]
+  const routes = Object.fromEntries(rows.map(({ thrown }, at) => [`r${at}`, { GET: throwing(thrown) }]))
+  const call = callByInject(await appOf(t, { routes, options: { errorHandler } }))
+  for (const [at, { kept }] of rows.entries()) {
+    const { json } = await call(`GET /api/r${at}`)
+    const told: any[] = json.error.details
+    t.ok(told.length >= kept && told.length <= 120, `${told.length} of at least ${kept}`)
+    t.match(told, details.map(({ field, message }) => ({ field, message })).slice(0, kept < 50 ? kept : 40))
+  }
+})
+
 t.test('P8: every error of the framework is in the shape of the error handler', async (t) => {
   const options = { errorHandler, middleware: guard }
   onEveryHost(t, { routes: sourceRoutes(), options }, async (t, call) => {

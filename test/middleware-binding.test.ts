@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { join, relative } from 'node:path'
 import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import {
@@ -16,8 +17,9 @@ import {
 } from 'twinroute'
 import { createBinder } from '../dist/middleware/bind.js'
 import { composeChain, type ChainOptions, type LateNext } from '../dist/middleware/run-chain.js'
-import { parseFastifyPath } from '../dist/discovery/pattern.js'
+import { matchesParts, parseFastifyPath } from '../dist/discovery/pattern.js'
 import { echoTree, writeTree, type Tree } from './support/route-tree.js'
+import { cpuOf } from './support/work.js'
 
 /** Middleware that notes its name in the answer's `x-ran` header and goes on. */
 function mark(name: string): Middleware {
@@ -420,6 +422,44 @@ t.test('a map key is compared with routes of plugins in the syntax of the router
     const chain = binder.chainFor(parseFastifyPath(path))
     const told = chain.steps.map((step) => `${step.prefix}${step.conditional ? ` by ${step.conditional}` : ''}`)
     t.strictSame(told, steps, path)
+  }
+})
+
+t.test('a segment of several parameters is matched as an expression would, in any way it can be split', async () => {
+  const literal = fc.constantFrom('-', '--', '.', 'a', 'aa', 'a-', '-a').map((literal) => ({ literal }))
+  const value = fc.array(fc.constant({ name: 'p' }), { minLength: 1, maxLength: 2 })
+  const pieces = fc.array(fc.tuple(value, literal), { maxLength: 4 })
+  const parts = fc
+    .tuple(fc.option(literal), pieces, fc.option(value))
+    .map(([first, middle, last]) => [...(first ? [first] : []), ...middle.flat(2), ...(last ?? [])])
+  const segment = fc.array(fc.constantFrom('-', '.', 'a', '\n'), { maxLength: 9 }).map((letters) => letters.join(''))
+  fc.assert(
+    fc.property(parts, segment, (parts, text) => {
+      const source = parts.map((part) => ('literal' in part ? part.literal.replaceAll('.', '\\.') : '.+')).join('')
+      return matchesParts(parts, text) === new RegExp(`^${source}$`, 's').test(text)
+    }),
+    { seed: 11, numRuns: 20_000 }
+  )
+})
+
+t.test('a long segment below a key of several parameters takes no longer than any other', async (t) => {
+  const folders = ['files/[name]', 'named/[a]-[b]-[c]-[d]', 'rest/[...path]']
+  const map = marks({
+    '/api/files/[a]-[b]-[c]-[d]x': 'key',
+    '/api/rest/[a]-[b].[c]-[d]x': 'below',
+    '/api/named/[a]--[b]--[c]--[d]x': 'beside'
+  })
+  const apiDir = join(writeTree(t, treeOf(folders)), 'api')
+  const app = await createApp({ apiDir, middleware: map, mode: 'test' })
+  t.teardown(() => app.close())
+  for (const path of ['files', 'named', 'rest', 'nowhere']) {
+    for (const unit of ['-', '-.', 'a-', '%2D']) {
+      const target = `/api/${path}/${unit.repeat(990 / unit.length)}`
+      let status = 0
+      const cpu = await cpuOf(async () => (status = (await app.inject(target)).statusCode))
+      t.ok(cpu < 1000, `${path}, ${unit}: ${cpu} ms of CPU`)
+      if (path === 'files') t.equal(status, 200, 'the value has reached the key')
+    }
   }
 })
 

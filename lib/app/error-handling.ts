@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isThenable } from '../contract/thenable.js'
 import { readProperty } from '../errors/read-property.js'
+import { shortenError } from '../errors/shorten-error.js'
 import { toReadableError } from '../errors/to-error.js'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
@@ -74,7 +75,8 @@ function hasPassed(response: LinkedResponse): boolean {
 /** Fastify's own answer. It would copy every header of an error, a length of an upstream's body too; ours are set by now. */
 const sendAsFastify: ErrorHandler = (error, _request, reply) => {
   const carriesHeaders = readProperty(error, 'headers') !== undefined
-  reply.send(carriesHeaders ? Object.create(error, { headers: { value: undefined } }) : error)
+  const short = shortenError(error)
+  reply.send(carriesHeaders ? Object.create(short, { headers: { value: undefined } }) : short)
 }
 
 function isErrorMiddleware(handler: NonNullable<AppOptions['errorHandler']>): handler is ErrorMiddleware {

@@ -3,6 +3,7 @@ import { TextDecoder } from 'node:util'
 import zlib from 'node:zlib'
 import { parse as parseContentType } from 'content-type'
 import secureJson from 'secure-json-parse'
+import { cutText } from '../errors/cut-text.js'
 import { bodyTooLarge, malformedBody, unsupportedBody } from '../errors/refusals.js'
 
 const MAX_JSON_DEPTH = 100
@@ -99,7 +100,7 @@ export function parseBody(
   const encoding = headers.encoding?.toLowerCase() ?? ''
   if (encoding === '' || encoding === 'identity') return finishParse(bytes, kind, done)
   const inflate = inflaters.get(encoding)
-  if (inflate === undefined) return done(unsupportedBody(`Unsupported content encoding "${encoding}"`))
+  if (inflate === undefined) return done(unsupportedBody(`Unsupported content encoding "${cutText(encoding)}"`))
   inflate(bytes, { maxOutputLength: limit }, (error: NodeJS.ErrnoException | null, inflated) => {
     if (error === null) finishParse(inflated, kind, done)
     else if (error.code === 'ERR_BUFFER_TOO_LARGE') done(bodyTooLarge(limit))
@@ -124,7 +125,7 @@ function decode(bytes: Buffer, charset: string): string {
   try {
     decoder = new TextDecoder(charset)
   } catch {
-    throw unsupportedBody(`Unsupported charset "${charset}"`)
+    throw unsupportedBody(`Unsupported charset "${cutText(charset)}"`)
   }
   return decoder.decode(bytes)
 }

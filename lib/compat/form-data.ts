@@ -2,6 +2,7 @@ import { parse as parseContentType, type ContentType } from 'content-type'
 import type { RequestFormData } from '../contract/form-data.js'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { kUploads, resolveUploads, type UploadOptions, type UploadSettings } from '../contract/uploads.js'
+import { cutText } from '../errors/cut-text.js'
 import { bodyTooLarge, unsupportedBody } from '../errors/refusals.js'
 import { readMultipart, type FormEntry } from './multipart.js'
 import { kForm, kReply, type LinkedRequest, type LinkedResponse } from './slots.js'
@@ -39,7 +40,7 @@ function formTypeOf(request: LinkedRequest): ContentType {
   const contentType = parseContentType(request.headers['content-type'] ?? '')
   const type = contentType.type.trim().toLowerCase()
   if (type === MULTIPART || type === URLENCODED) return { ...contentType, type }
-  throw unsupportedBody(`A form is ${MULTIPART} or ${URLENCODED}, not ${type === '' ? 'of no type' : type}`)
+  throw unsupportedBody(`A form is ${MULTIPART} or ${URLENCODED}, not ${type === '' ? 'of no type' : cutText(type)}`)
 }
 
 /** What the app says, and the route file over it. */

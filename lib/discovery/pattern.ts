@@ -70,10 +70,28 @@ function escapeExpression(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** The expression a mixed segment matches a whole, decoded path segment with. */
-export function partsExpression(parts: readonly SegmentPart[]): RegExp {
-  const source = parts.map((part) => ('literal' in part ? escapeExpression(part.literal) : '.+')).join('')
-  return new RegExp(`^${source}$`, 's')
+/**
+ * Whether a mixed segment matches a whole, decoded path segment. Each text is taken where it first occurs, which finds a way
+ * if there is one, so the work is that of reading the segment once. An expression with a `.+` for each parameter would try
+ * all ways: with three parameters and a segment of a thousand dashes, for a second.
+ */
+export function matchesParts(parts: readonly SegmentPart[], text: string): boolean {
+  let position = 0
+  let values = 0 // parameters since the last text: each takes a character at least
+  for (const [index, part] of parts.entries()) {
+    if ('name' in part) {
+      values++
+      continue
+    }
+    const isLast = index === parts.length - 1
+    const from = position + values
+    const found = isLast ? text.length - part.literal.length : text.indexOf(part.literal, from)
+    if (values === 0 ? found !== position : found < from) return false
+    if (isLast) return text.endsWith(part.literal)
+    position = found + part.literal.length
+    values = 0
+  }
+  return values === 0 ? position === text.length : position + values <= text.length
 }
 
 /**

@@ -1,3 +1,5 @@
+import { cutText } from './cut-text.js'
+
 /**
  * An error a handler or middleware throws on purpose: its status, code, message and details reach the client.
  * {@link errorHandler} sends it in the nested error envelope.
@@ -32,7 +34,8 @@ export class ApiError extends Error {
 /** 404 `NOT_FOUND`: "<resource> with ID <id> not found", or "<resource> not found" without an id. */
 export class NotFoundError extends ApiError {
   constructor(resource: string, id?: string | number) {
-    super(404, 'NOT_FOUND', id === undefined ? `${resource} not found` : `${resource} with ID ${id} not found`)
+    const named = id === undefined ? resource : `${resource} with ID ${cutText(String(id))}`
+    super(404, 'NOT_FOUND', `${named} not found`)
   }
 }
 

@@ -1,15 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import { isProduction, type Mode } from '../contract/mode.js'
-import { ApiError } from './api-error.js'
+import { ApiError, ValidationError } from './api-error.js'
+import { cutMessage, cutText } from './cut-text.js'
+import { listedProblems, validationIssues } from './problems.js'
 import { readProperty } from './read-property.js'
 import { toReadableError } from './to-error.js'
-
-/** What `details` of a validation error lists. */
-export interface FieldProblem {
-  /** Dotted path; empty for the value itself. */
-  field: string
-  message: string
-}
 
 /** The nested error shape of the REST error handler. */
 export interface ErrorEnvelope {
@@ -42,14 +37,16 @@ export function codeOfStatus(status: number): string {
 /**
  * The answer for anything thrown: the only place that decides what a client may see of an error.
  * An ApiError is sent as it is; a schema-validation exception becomes 400 with its issues; other 4xx keep their message;
- * everything else is 500 and says no more than "An unexpected error occurred" in production.
+ * everything else is 500 and says no more than "An unexpected error occurred" in production. Lists of problems and messages
+ * are cut, since the client decides how long they are.
  */
 export function errorAnswer(thrown: unknown, requestId: string | undefined, mode: Mode): ErrorAnswer {
   const { status, code, message, details } = describeSafely(thrown, mode)
   const error: ErrorEnvelope['error'] = details === undefined ? { code, message } : { code, message, details }
-  const meta: ErrorEnvelope['meta'] = { timestamp: new Date().toISOString(), requestId }
-  const stack = readProperty(thrown, 'stack')
-  if (!isProduction(mode) && typeof stack === 'string') meta.stack = stack
+  const meta: ErrorEnvelope['meta'] = { timestamp: new Date().toISOString(), requestId: requestId && cutText(requestId) }
+  // where it is not sent it is not read: a schema library writes all issues into it
+  const stack = isProduction(mode) ? undefined : readProperty(thrown, 'stack')
+  if (typeof stack === 'string') meta.stack = stack
   return { status, body: { error, meta } }
 }
 
@@ -80,13 +77,15 @@ function describe(thrown: unknown, mode: Mode): Description {
 }
 
 function describeApiError(error: ApiError): Description {
-  const status = statusOf(error)
-  return { status, code: error.code, message: error.message, details: writable(error.details) }
+  const { code, message } = error
+  return { status: statusOf(error), code, message: cutMessage(message), details: detailsOf(error) }
 }
 
 /** Details that JSON cannot hold are left out: the rest of the answer is more than none. */
-function writable(details: unknown): unknown {
+function detailsOf(error: ApiError): unknown {
+  const { details } = error
   try {
+    if (error instanceof ValidationError && Array.isArray(details)) return listedProblems(details)
     return JSON.stringify(details) === undefined ? undefined : details
   } catch {
     return undefined // a circle or a BigInt
@@ -104,29 +103,8 @@ export function statusOf(thrown: unknown): number {
 
 function messageOf(thrown: unknown, status: number, mode: Mode): string {
   const message = readProperty(thrown, 'message')
-  const text = typeof message === 'string' && message !== '' ? message : String(STATUS_CODES[status])
+  const text = typeof message === 'string' && message !== '' ? cutMessage(message) : String(STATUS_CODES[status])
   if (status < 500) return readProperty(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text
-  if (!isProduction(mode)) return typeof thrown === 'string' ? thrown : text
+  if (!isProduction(mode)) return typeof thrown === 'string' ? cutMessage(thrown) : text
   return status === 500 ? 'An unexpected error occurred' : (STATUS_CODES[status] ?? 'Server error')
-}
-
-/** Issues of a schema library (zod and others that follow Standard Schema) or of Fastify's own validation. */
-function validationIssues(thrown: unknown): FieldProblem[] | undefined {
-  const issues = readProperty(thrown, 'issues')
-  if (Array.isArray(issues)) return issues.map(fieldProblem)
-  const validation = readProperty(thrown, 'validation')
-  if (!Array.isArray(validation)) return undefined
-  return validation.map((entry: unknown) => ({
-    field: String(readProperty(entry, 'instancePath') ?? '')
-      .replace(/^\//, '')
-      .replaceAll('/', '.'),
-    message: String(readProperty(entry, 'message') ?? 'is invalid')
-  }))
-}
-
-/** One issue as {@link FieldProblem}; path entries may be keys or, in Standard Schema, objects that hold one. */
-export function fieldProblem(issue: unknown): FieldProblem {
-  const path = readProperty(issue, 'path')
-  const keys = Array.isArray(path) ? path.map((key: unknown) => String(readProperty(key, 'key') ?? key)) : []
-  return { field: keys.join('.'), message: String(readProperty(issue, 'message') ?? 'is invalid') }
 }

@@ -10,6 +10,7 @@ import {
   type OptionRule,
   type OptionRules
 } from '../errors/option-rules.js'
+import { problemsThatFit } from '../errors/problems.js'
 import { createJsonBodyReader } from './json-body.js'
 import {
   check,
@@ -95,5 +96,5 @@ async function checkSources(schemas: SchemaBySource, request: Request): Promise<
     if (checked.problems === undefined) value[source] = checked.value
     else problems.push(...checked.problems)
   }
-  return problems.length === 0 ? { value } : { problems }
+  return problems.length === 0 ? { value } : { problems: problemsThatFit(problems) }
 }

@@ -1,5 +1,5 @@
 import type { Segment, SegmentPart } from '../contract/manifest.js'
-import { partsExpression } from '../discovery/pattern.js'
+import { matchesParts } from '../discovery/pattern.js'
 import { formatSegment, isPlainParam } from '../discovery/segment.js'
 
 /**
@@ -42,7 +42,7 @@ function takes(segment: Segment, text: string, options: CoverOptions): boolean {
   const folded = foldSegment(segment, options)
   if (folded.kind === 'static') return folded.text === foldCase(text, options)
   if (folded.kind === 'rest' || isPlainParam(folded)) return text !== ''
-  return partsExpression(folded.parts).test(foldCase(text, options))
+  return matchesParts(folded.parts, foldCase(text, options))
 }
 
 /** The segment in small letters, where the router ignores case. */

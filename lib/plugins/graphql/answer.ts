@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql'
 import { errorAnswer } from '../../errors/envelope.js'
 import { logError } from '../../errors/to-error.js'
 import { allowAnyOrigin } from './cross-origin.js'
-import { type ErrorFormat, formatRequestError } from './format-error.js'
+import { type ErrorFormat, formatRequestErrors } from './format-error.js'
 import { GRAPHQL_TYPE, JSON_TYPE, type MediaType, mediaTypeFor } from './media-type.js'
 import { RequestError } from './request-error.js'
 
@@ -30,7 +30,7 @@ export function sendFailure(reply: FastifyReply, thrown: unknown, format: ErrorF
   const refusal = refusalIn(thrown)
   if (refusal !== undefined) {
     const status = refusal.status ?? refusalStatus(mediaTypeFor(reply.request))
-    return sendResult(reply, status, { errors: refusal.errors.map((error) => formatRequestError(error, format)) })
+    return sendResult(reply, status, { errors: formatRequestErrors(refusal.errors) })
   }
   const { status, body } = errorAnswer(thrown, reply.request.id, format.mode)
   if (status >= 500) logError(reply.log, { err: thrown }, 'GraphQL request failed')

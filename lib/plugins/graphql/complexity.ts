@@ -1,12 +1,10 @@
-import { getVariableValues, type GraphQLSchema } from 'graphql'
+import type { GraphQLSchema } from 'graphql'
 import { isFunction, isRecord, type OptionRule, type OptionRules } from '../../errors/option-rules.js'
 import type { Variables } from './cost-plan.js'
 import type { PreparedOperation } from './documents.js'
 import { checkLimits, isNumber, NUMBER } from './limits.js'
-import { refuse, RequestError } from './request-error.js'
+import { refuse } from './request-error.js'
 import { requireField } from './schema.js'
-
-const LIMIT = { maxErrors: 10 }
 
 /** Arguments as the resolver gets them: defaults filled in, variables replaced. */
 export type FieldArguments = Readonly<Record<string, unknown>>
@@ -59,21 +57,14 @@ export function createCostRule(
 
 /**
  * Refuses a request that costs more than the rule allows. For nearly all documents this compares a number; only where
- * the cost depends on variables are they coerced and put in.
+ * the cost depends on variables are they asked for, coerced.
  */
-export function checkCost(prepared: PreparedOperation, rule: CostRule, variables: Variables | undefined): void {
-  const { cost } = prepared
-  const actual = typeof cost === 'number' ? cost : cost(coerceVariables(prepared, variables))
+export function checkCost({ cost }: PreparedOperation, rule: CostRule, variables: () => Variables): void {
+  const actual = typeof cost === 'number' ? cost : cost(variables())
   // written so that NaN, from an app's function, is refused
   if (actual <= rule.maximum) return
   const message = `The query exceeds the maximum complexity of ${rule.maximum}`
   const extensions = { code: 'QUERY_TOO_COMPLEX', max: rule.maximum }
   if (rule.hideActual) refuse(message, extensions)
   refuse(`${message}. Actual complexity is ${actual}`, { ...extensions, actual })
-}
-
-function coerceVariables({ operation, schema }: PreparedOperation, variables: Variables = {}): Variables {
-  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], { ...variables }, LIMIT)
-  if (coerced === undefined) throw new RequestError(errors ?? [])
-  return coerced
 }

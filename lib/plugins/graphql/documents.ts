@@ -96,7 +96,8 @@ export class Documents {
     const { limits, introspection, hideSuggestions } = this.#rules
     const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
     const errors = validate(schema, document, rules, { maxErrors: limits.validationErrors, hideSuggestions })
-    if (errors.length > 0) throw new RequestError(errors)
+    // behind as many as the limit stands one that says there are more
+    if (errors.length > 0) throw new RequestError(errors.slice(0, Math.max(1, limits.validationErrors)))
   }
 }
 

@@ -4,17 +4,20 @@ import type { GraphqlContext } from '../../contract/graphql.js'
 import { logError } from '../../errors/to-error.js'
 import { sendFailure, sendResult } from './answer.js'
 import { checkCost, type CostRule } from './complexity.js'
-import type { Documents } from './documents.js'
+import type { Variables } from './cost-plan.js'
+import type { Documents, PreparedOperation } from './documents.js'
 import { mayCompile } from './engine.js'
 import { type ErrorFormat, formatResolverError, isDeliberate } from './format-error.js'
 import { readParameters } from './parameters.js'
 import { isPromise } from './promise.js'
 import { RequestError } from './request-error.js'
+import { coerceVariables, isSmall, type VariableRules } from './variables.js'
 
 export interface Endpoint {
   documents: Documents
   /** Undefined when costs are not limited. */
   cost: CostRule | undefined
+  variables: VariableRules
   createContext: (request: FastifyRequest, reply: FastifyReply) => GraphqlContext | Promise<GraphqlContext>
   format: ErrorFormat
 }
@@ -40,15 +43,37 @@ export function createPostHandler(
 async function execute(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<object> {
   const { query, operationName, variables } = readParameters(request.body)
   const prepared = endpoint.documents.prepare(query, operationName, request.server.graphql.schema)
-  if (endpoint.cost !== undefined) checkCost(prepared, endpoint.cost, variables)
+  // without variables the engine need not check any
+  const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
+  const coerced = (): Variables => coerceVariables(prepared, used ?? {}, endpoint.variables)
+  if (endpoint.cost !== undefined) checkCost(prepared, endpoint.cost, coerced)
+  if (used !== undefined && !isSmall(request.headers)) coerced()
   const given = endpoint.createContext(request, reply)
   const context = isPromise(given) ? await given : given
   if (prepared.compilable) mayCompile(context)
-  // without variables the engine need not check any
-  const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
-  const result = await reply.graphql(prepared.document, context, used)
-  if (result.data === undefined) throw new RequestError(result.errors ?? [])
+  const result = await run(reply, prepared, { context, variables: used, check: coerced })
   return result.errors === undefined ? result : withErrors(result, result.errors, { reply, format: endpoint.format })
+}
+
+interface Run {
+  context: GraphqlContext
+  variables: Variables | undefined
+  /** Throws what is wrong with the variables. */
+  check: () => void
+}
+
+/** Runs an operation. What is wrong with variables is said in our words: the engine names similar fields and values. */
+async function run(reply: FastifyReply, { document }: PreparedOperation, { context, variables, check }: Run) {
+  let result: ExecutionResult
+  try {
+    result = await reply.graphql(document, context, variables)
+  } catch (error) {
+    check()
+    throw error
+  }
+  if (result.data !== undefined) return result
+  check()
+  throw new RequestError(result.errors ?? [])
 }
 
 function withErrors(

@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
 import { isProduction, type Mode } from '../../contract/mode.js'
 import { ApiError } from '../../errors/api-error.js'
+import { cutMessage, cutText, firstThatFit } from '../../errors/cut-text.js'
 import { errorAnswer } from '../../errors/envelope.js'
 
 export interface ErrorFormat {
@@ -9,10 +10,20 @@ export interface ErrorFormat {
   mask: boolean
 }
 
-/** An error of a refused request: what the client said wrong. Production makes no suggestions. */
-export function formatRequestError(error: GraphQLError, { mode }: ErrorFormat): GraphQLFormattedError {
-  const { message, extensions } = error
-  return assemble(error, isProduction(mode) ? message.replace(/ Did you mean .*\?$/s, '') : message, extensions)
+/** Places in a document that one error points at. */
+const MAX_LOCATIONS = 10
+
+/**
+ * Errors of a refused request, as many as an answer has room for: what the client said wrong, which their messages repeat.
+ * None is searched for anything, since the client decides how long it is.
+ */
+export function formatRequestErrors(errors: readonly GraphQLError[]): GraphQLFormattedError[] {
+  const formatted = errors.map((error) => {
+    const { message, extensions, locations, path } = error
+    return assemble({ locations: locations?.slice(0, MAX_LOCATIONS), path }, cutText(message), extensions)
+  })
+  const fitting = firstThatFit(formatted, formatted.length)
+  return fitting.length > 0 ? fitting : [{ message: cutText(errors[0]?.message ?? '') }]
 }
 
 /**
@@ -26,7 +37,7 @@ export function formatResolverError(error: GraphQLError, { mode, mask }: ErrorFo
   const extensions = { ...restExtensions(error.originalError), ...error.extensions }
   const stack = error.originalError?.stack
   if (!isProduction(mode) && typeof stack === 'string') extensions['stacktrace'] = stack.split('\n')
-  return assemble(error, error.message, extensions)
+  return assemble(error, cutMessage(error.message), extensions)
 }
 
 /** Thrown with the client in mind: a GraphQLError, an error with `extensions`, or one that REST would not hide. */
@@ -46,7 +57,7 @@ function restExtensions(error: Error | undefined): GraphQLErrorExtensions | unde
 }
 
 function assemble(
-  { locations, path }: GraphQLError,
+  { locations, path }: Pick<GraphQLError, 'locations' | 'path'>,
   message: string,
   extensions: GraphQLErrorExtensions | undefined
 ): GraphQLFormattedError {

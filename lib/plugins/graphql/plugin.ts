@@ -41,6 +41,7 @@ function createEndpoint(app: FastifyInstance, { schema, limits, options }: Engin
   const introspection = options.introspection ?? !hide
   return {
     cost,
+    variables: { maxErrors: limits.validationErrors, hideSuggestions: hide },
     documents: new Documents({ limits, cost, introspection, hideSuggestions: hide, jit: isJit(options) }),
     createContext: createContextFactory(options.context, mode),
     format: { mode, mask: options.maskErrors ?? false }
