@@ -364,7 +364,13 @@ function issues(list: readonly unknown[]): Error {
 }
 
 const REFUSED: Refused[] = [
-  { name: 'a schema that the handler runs', POST: ({ body }) => numbers.parse(body), sent: { body: wrongItems }, status: 400, plain: 500 },
+  {
+    name: 'a schema that the handler runs',
+    POST: ({ body }) => numbers.parse(body),
+    sent: { body: wrongItems },
+    status: 400,
+    plain: 500
+  },
   {
     name: 'a schema that names 20 000 unknown keys',
     POST: ({ body }) => strict.parse(body),
@@ -430,7 +436,13 @@ const REFUSED: Refused[] = [
     sent: { body: wide },
     status: 422
   },
-  { name: 'a content encoding', POST: String, sent: { headers: { 'content-encoding': quotes }, body: '{}' }, status: 415, isOurs: true },
+  {
+    name: 'a content encoding',
+    POST: String,
+    sent: { headers: { 'content-encoding': quotes }, body: '{}' },
+    status: 415,
+    isOurs: true
+  },
   {
     name: 'a charset',
     POST: String,

@@ -103,7 +103,11 @@ const HOSTILE: Hostile[] = [
   },
   { name: '100 000 empty objects', query: withFilters, variables: { v: Array.from({ length: 100_000 }, () => ({})) } },
   { name: '90 wrong levels', query: withFilter, variables: { v: nested(90) } },
-  { name: '60 wrong items in a small body', query: withNumbers, variables: { v: Array.from({ length: 60 }, () => 'x') } },
+  {
+    name: '60 wrong items in a small body',
+    query: withNumbers,
+    variables: { v: Array.from({ length: 60 }, () => 'x') }
+  },
   {
     name: 'an error of a scalar that repeats its value, in extensions too',
     query: 'query ($v: Echo) { echo(value: $v) }',

@@ -43,7 +43,10 @@ export function codeOfStatus(status: number): string {
 export function errorAnswer(thrown: unknown, requestId: string | undefined, mode: Mode): ErrorAnswer {
   const { status, code, message, details } = describeSafely(thrown, mode)
   const error: ErrorEnvelope['error'] = details === undefined ? { code, message } : { code, message, details }
-  const meta: ErrorEnvelope['meta'] = { timestamp: new Date().toISOString(), requestId: requestId && cutText(requestId) }
+  const meta: ErrorEnvelope['meta'] = {
+    timestamp: new Date().toISOString(),
+    requestId: requestId && cutText(requestId)
+  }
   // where it is not sent it is not read: a schema library writes all issues into it
   const stack = isProduction(mode) ? undefined : readProperty(thrown, 'stack')
   if (typeof stack === 'string') meta.stack = stack
