@@ -993,3 +993,156 @@ t.test('Expect: 100-continue on HTTP/2', async (t) => {
   }
   session.destroy()
 })
+
+t.test('before the chain has ended at most 64 KiB of a body are held, whatever the limit of a route', async (t) => {
+  const MIB = 1024 * 1024
+  const piece = Buffer.alloc(64 * 1024, 'x')
+  const sockets = new Set<{ bytesRead: number }>()
+  let opened: (() => void)[] = []
+  /** A guard that looks something up: it lets a request pass when the test says so. */
+  const guard: Middleware = (request, response, next) => {
+    sockets.add(request.httpVersionMajor === 2 ? (request as any).stream.session.socket : request.socket)
+    const answer = (): void => void (request.get('x-refuse') ? response.status(401).send('refused') : next())
+    opened.push(answer)
+  }
+  const open = (): void => {
+    for (const answer of opened) answer()
+    opened = []
+  }
+  /** Resolves to the bytes that the server has taken in when it takes no more; the clients go on sending. */
+  async function takenIn(connections: number): Promise<number> {
+    let taken = -1
+    for (let quiet = 0; quiet < 200; quiet++) {
+      await turn()
+      const now = [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0)
+      if (now !== taken || sockets.size < connections) quiet = 0
+      taken = now
+    }
+    return taken
+  }
+  const POST = (request: any): object => ({ length: request.body?.length })
+  const config = { bodyLimit: 50 * MIB }
+  const routes = {
+    large: { POST, config, middleware: [guard] },
+    other: { POST, middleware: [guard] },
+    free: { POST },
+    raw: {
+      POST,
+      middleware: [guard, asOurs(express.raw({ type: '*/*', limit: '50mb' }))]
+    }
+  }
+  const chunked = { ...TEXT_TYPE, 'transfer-encoding': 'chunked' }
+  const kinds = [
+    { rule: 'chunked, of the route with the large limit', path: 'large', headers: chunked },
+    { rule: 'chunked, of another route', path: 'other', headers: chunked },
+    { rule: 'with its length', path: 'large', headers: { ...TEXT_TYPE, 'content-length': 4 * MIB } },
+    { rule: 'JSON', path: 'other', headers: { ...chunked, ...JSON_TYPE } }
+  ]
+  const framed = Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
+
+  for (const [name, build] of [
+    ['an app', appOf],
+    ['a host', hostOf]
+  ] as const) {
+    t.test(`on ${name}`, async (t) => {
+      const address = await addressOf(await build(t, { routes, options: { errorHandler } }))
+      for (const { rule, path, headers } of kinds) {
+        sockets.clear()
+        const wires = Array.from({ length: 10 }, () => new Wire(t, address))
+        for (const { socket } of wires) {
+          socket.write(head(`POST /api/${path}`, headers))
+          for (let sent = 0; sent < 4 * MIB; sent += piece.length)
+            socket.write('content-length' in headers ? piece : framed)
+        }
+        const taken = await takenIn(wires.length)
+        t.ok(taken < 10 * 256 * 1024, `${rule}: ${taken} bytes of ten times four mebibytes are taken in`)
+        for (const { socket } of wires) socket.destroy()
+        open()
+      }
+    })
+    t.test(`on ${name}, a hundred connections together`, async (t) => {
+      const address = await addressOf(await build(t, { routes, options: { errorHandler } }))
+      sockets.clear()
+      const wires = Array.from({ length: 100 }, () => new Wire(t, address))
+      for (const { socket } of wires) {
+        socket.write(head('POST /api/large', chunked))
+        for (let sent = 0; sent < MIB; sent += piece.length) socket.write(framed)
+      }
+      const taken = await takenIn(wires.length)
+      t.ok(taken < 100 * 256 * 1024, `${taken} bytes`)
+      for (const { socket } of wires) socket.destroy()
+      open()
+    })
+    t.test(`on ${name}, what was held back comes when the guard lets it pass`, async (t) => {
+      const address = await addressOf(await build(t, { routes, options: { errorHandler } }))
+      for (const [path, length, status] of [
+        ['large', 20, 200],
+        ['other', 15, 200],
+        ['other', 17, 413],
+        ['raw', 20, 200]
+      ] as const) {
+        sockets.clear()
+        const wire = new Wire(t, address)
+        const bytes = length * piece.length
+        wire.socket.write(head(`POST /api/${path}`, { ...TEXT_TYPE, 'transfer-encoding': 'chunked' }))
+        for (let sent = 0; sent < length; sent++) wire.socket.write(framed)
+        wire.socket.write('0\r\n\r\n')
+        await takenIn(1)
+        open()
+        const received = await wire.until(/\r\n\r\n.*\}/s)
+        t.match(received, new RegExp(`^HTTP/1.1 ${status} `), `${path}, ${bytes} bytes`)
+        if (status !== 200) continue
+        t.match(received, `{"length":${bytes}}`)
+        await wire.write(head('POST /api/other', { ...TEXT_TYPE, 'content-length': 1 }) + 'x')
+        await takenIn(1)
+        open()
+        t.match(await wire.until(/"length":1\}/), /200 OK.*200 OK/s, 'and the connection goes on')
+      }
+    })
+    t.test(`on ${name}, a guard that refuses answers, and the connection goes on`, async (t) => {
+      const address = await addressOf(await build(t, { routes, options: { errorHandler } }))
+      sockets.clear()
+      const wire = new Wire(t, address)
+      wire.socket.write(head('POST /api/large', { ...chunked, 'x-refuse': 'yes' }))
+      for (let sent = 0; sent < 20; sent++) wire.socket.write(framed)
+      await takenIn(1)
+      open()
+      await wire.until(/refused$/)
+      wire.socket.write(`0\r\n\r\n${head('POST /api/other', { ...TEXT_TYPE, 'content-length': 1 })}x`)
+      await takenIn(1)
+      open()
+      t.match(await wire.until(/"length":1\}/), /401 .*200 OK/s)
+    })
+    t.test(`on ${name} over HTTP/2`, async (t) => {
+      const fastifyOptions = { http2: true } as never
+      const address = await addressOf(await build(t, { routes, options: { errorHandler, fastifyOptions } }))
+      sockets.clear()
+      const session = connectHttp2(address)
+      const stream = session.request({ ':method': 'POST', ':path': '/api/large', ...TEXT_TYPE })
+      for (let sent = 0; sent < 20; sent++) stream.write(piece)
+      stream.end()
+      const taken = await takenIn(1)
+      t.ok(taken < 256 * 1024, `${taken} bytes are taken in`)
+      open()
+      t.strictSame(
+        (await answerOf(stream)).json,
+        { length: 20 * piece.length },
+        'and the rest when the guard lets it pass'
+      )
+      session.destroy()
+    })
+  }
+  t.test('in use(), and where no route is', async (t) => {
+    const address = await addressOf(await appOf(t, { routes, use: (app) => void app.use(guard) }))
+    for (const path of ['free', 'none']) {
+      sockets.clear()
+      const wire = new Wire(t, address)
+      wire.socket.write(head(`POST /api/${path}`, chunked))
+      for (let sent = 0; sent < 4 * MIB; sent += piece.length) wire.socket.write(framed)
+      const taken = await takenIn(1)
+      t.ok(taken < 256 * 1024, `${path}: ${taken} bytes are taken in`)
+      wire.socket.destroy()
+      open()
+    }
+  })
+})

@@ -35,7 +35,7 @@ export function link(compat: Compat, request: FastifyRequest, reply: FastifyRepl
   else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
   response[kReply] = reply
   joinHeaders(response, headersOf(reply))
-  armTap(request.raw as LinkedRequest, compat.tapLimit)
+  if (compat.parsesBodies) armTap(request.raw as LinkedRequest)
 }
 
 /** Makes our members work on a pair of a foreign Express app's in which one of ours is mounted: they act as Express's own. */

@@ -53,8 +53,9 @@ function keepChunk(request: LinkedRequest, push: Push, chunk: Buffer): boolean {
   return true // above the stream's high-water mark the parser must not pause: the limit is ours
 }
 
+/** Too much: for the limit where the body is waited for, else to be held, and node's own back-pressure begins. */
 function overflow(request: LinkedRequest, push: Push, chunk: Buffer): boolean {
-  request[kTap] = TAP_OVERFLOW
+  request[kTap] = request[kWake] === null ? TAP_MISSED : TAP_OVERFLOW
   request[kChunks] = null
   const more = push.call(request, chunk)
   request[kWake]?.()
@@ -91,11 +92,17 @@ function askForBody(request: LinkedRequest): void {
   if (response !== undefined && !response.headersSent) response.writeContinue()
 }
 
-/** From here on the chunks of the body are kept. Free for requests without one; where nobody parses (0) nothing is kept. */
-export function armTap(request: LinkedRequest, limit: number): void {
-  if (request[kTap] !== TAP_IDLE || limit === 0) return
+/**
+ * Bytes of a body that are kept before it is waited for. A guard may take its time, so whoever sends more must not make the
+ * process hold it: the rest stays with the client, and the body is read from the stream when the chain has ended.
+ */
+const HELD_AHEAD = 64 * 1024
+
+/** From here on the chunks of the body are kept. Free for requests without one. */
+export function armTap(request: LinkedRequest): void {
+  if (request[kTap] !== TAP_IDLE) return
   request[kTap] = TAP_ARMED
-  request[kLimit] = limit
+  request[kLimit] = HELD_AHEAD
 }
 
 /**
@@ -109,7 +116,7 @@ export function awaitBody(request: LinkedRequest, limit: number, done: Done): vo
   if (kind === null || !hasBody(request) || request.readableDidRead) return settle(request, done)
   if (Number(request.headers['content-length']) > limit) return settle(request, done, bodyTooLarge(limit))
   if (request[kExpect]) askForBody(request)
-  if (request[kTap] === TAP_ARMED || request[kTap] === TAP_OVERFLOW) return awaitTap(request, kind, limit, done)
+  if (request[kTap] === TAP_ARMED) return awaitTap(request, kind, limit, done)
   readBody(request, limit, (error, bytes) => {
     if (error === null) setBody(request, bytes, { kind, limit }, done)
     else settle(request, done, error)
@@ -146,7 +153,7 @@ function awaitTap(request: LinkedRequest, kind: BodyKind, limit: number, done: D
     const chunks = request[kChunks] ?? []
     setBody(request, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), { kind, limit }, done)
   }
-  if (request.complete || request[kTap] === TAP_OVERFLOW) return finish()
+  if (request.complete) return finish()
   if (request.destroyed) return finish(abortedBody())
   // the parser wakes us outside of any request's async context: AsyncLocalStorage would be lost without this
   const scope = new AsyncResource('twinroute.body', { requireManualDestroy: true })

@@ -19,8 +19,8 @@ export interface Compat {
   readonly ServerResponse: typeof http.ServerResponse
   /** Our members below `app.request`. */
   readonly requestLayer: object
-  /** The largest body limit of any route: what the tap keeps at most. */
-  tapLimit: number
+  /** Some route parses bodies: the tap is worth its while. */
+  parsesBodies: boolean
 }
 
 /**
@@ -35,7 +35,7 @@ export function createCompat(options: MemberOptions): Compat {
   const responseLayer = Object.create(express.response, responseMembers(http.ServerResponse.prototype)) as object
   Object.setPrototypeOf(expressApp.request, requestLayer)
   Object.setPrototypeOf(expressApp.response, responseLayer)
-  const compat: Compat = { expressApp, requestLayer, ...createClasses(expressApp), tapLimit: 0 }
+  const compat: Compat = { expressApp, requestLayer, ...createClasses(expressApp), parsesBodies: false }
   Object.defineProperty(requestLayer, kCompat, { value: compat })
   return compat
 }

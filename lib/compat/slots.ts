@@ -44,7 +44,7 @@ export const kForm: unique symbol = Symbol('twinroute.form')
 export const TAP_IDLE = 0
 export const TAP_ARMED = 1
 export const TAP_OFF = 2
-/** A chunk went by before anybody armed the tap: the body must be read from the stream. */
+/** A chunk went by that the tap does not have: the body must be read from the stream. */
 export const TAP_MISSED = 3
 /** More bytes than the limit went by. */
 export const TAP_OVERFLOW = 4

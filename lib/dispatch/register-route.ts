@@ -52,7 +52,7 @@ function endpointTable(route: ManifestRoute, methods: readonly string[], context
   const { module, segments } = route
   const { runtime, binder, defaults, reading } = context
   const bodyLimit = module.config.bodyLimit ?? defaults.bodyLimit
-  runtime.compat.tapLimit = Math.max(runtime.compat.tapLimit, bodyLimit)
+  runtime.compat.parsesBodies = true
   const bound = binder.chainFor(segments)
   const own = methods.flatMap((method) => ownMiddleware(module, method))
   const common = {
