@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import http from 'node:http'
 import { Readable } from 'node:stream'
 import express from 'express'
@@ -24,8 +25,8 @@ const outgoing = http.ServerResponse.prototype
  * an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
  */
 export function upgradePair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
-  if (Object.getPrototypeOf(request) !== incoming) Object.defineProperties(request, requestPins(request))
-  if (Object.getPrototypeOf(response) !== outgoing) Object.defineProperties(response, responsePins(response))
+  if (Object.getPrototypeOf(request) !== incoming) pin(request, requestPins(request))
+  if (Object.getPrototypeOf(response) !== outgoing) pin(response, responsePins(response))
   Object.setPrototypeOf(request, compat.expressApp.request)
   Object.setPrototypeOf(response, compat.expressApp.response)
   const linked = request as LinkedRequest
@@ -37,7 +38,8 @@ export function upgradePair(compat: Compat, request: http.IncomingMessage, respo
   const socket = request.socket as { readable?: boolean } | undefined
   if (socket !== undefined && socket.readable === undefined) socket.readable = true // else `complete` means nothing
   Object.assign(request, { res: response })
-  if (!('req' in response)) Object.assign(response, { req: request })
+  // adapters of serverless platforms make a response with a stub for its request
+  if (response.req !== request) Object.assign(response, { req: request })
 }
 
 /** Own values an Express application leaves on a request it has passed on; they would hide what the router found. */
@@ -50,6 +52,17 @@ export function reclaimPair(compat: Compat, request: http.IncomingMessage, respo
   Object.setPrototypeOf(request, compat.IncomingMessage.prototype as object)
   Object.setPrototypeOf(response, compat.ServerResponse.prototype as object)
   for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
+}
+
+/** Own members are left as they are: a mock's functions stand on the object itself, and tests wait for what they emit. */
+function pin(target: object, members: PropertyDescriptorMap): void {
+  const own = Object.keys(target).filter((name) => name in members)
+  const kept = own.length === 0 ? members : omit(members, own)
+  Object.defineProperties(target, kept)
+}
+
+function omit(members: PropertyDescriptorMap, names: readonly string[]): PropertyDescriptorMap {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
 const pins = new WeakMap<object, PropertyDescriptorMap>()
@@ -89,6 +102,9 @@ function pinsOf(target: object, create: () => PropertyDescriptorMap): PropertyDe
   return found
 }
 
+/** What every pair has from node's EventEmitter, the list of listeners included, which must stay the object's own. */
+const SHARED = new Set<string | symbol>(['constructor', ...Reflect.ownKeys(EventEmitter.prototype)])
+
 /** The members of an object's prototypes down to the ones that every pair has, the nearer ones winning. */
 function membersOf(target: object, ends: readonly object[]): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {}
@@ -97,7 +113,7 @@ function membersOf(target: object, ends: readonly object[]): PropertyDescriptorM
     for (const name of Reflect.ownKeys(holder)) {
       // node's HTTP/2 classes have members under symbols, too
       const descriptor = Object.getOwnPropertyDescriptor(holder, name)
-      if (name !== 'constructor') members[name] ??= { ...descriptor, configurable: true }
+      if (!SHARED.has(name)) members[name] ??= { ...descriptor, configurable: true }
     }
   }
   return members
