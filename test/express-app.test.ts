@@ -1,8 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { EventEmitter, once } from 'node:events'
+import { createReadStream, existsSync } from 'node:fs'
+import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http'
 import { createServer as createHttp2, connect } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { createRequire } from 'node:module'
+import { Socket, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import fastifyCors from '@fastify/cors'
 import realExpress from 'express'
@@ -10,6 +13,7 @@ import t from 'tap'
 import express, { type TwinrouteExpress } from 'twinroute/express'
 import { costOfApps } from './support/app-cost.js'
 import { callByInject, callOver, type Call } from './support/hosts.js'
+import { root } from './support/source-tree.js'
 
 /** Ends what an application has started. */
 function made(t: any, app: TwinrouteExpress = express()): TwinrouteExpress {
@@ -356,4 +360,121 @@ t.test('HTTP/2 requests are answered, mounted applications included', async (t) 
 t.test('the factory has what Express has on its own', async (t) => {
   for (const name of Object.keys(realExpress)) t.ok(name in express, name)
   t.equal(express.Router, realExpress.Router)
+})
+
+type Create = typeof realExpress
+const FACTORIES: readonly (readonly [name: string, create: Create])[] = [
+  ['Express', realExpress],
+  ['ours', express as unknown as Create]
+]
+
+const LICENSE = join(root, 'LICENSE')
+
+/** An application that answers in every way that a door to it could treat differently. */
+function answering(create: Create): ReturnType<Create> {
+  const app = create().set('env', 'test')
+  app.use(realExpress.json())
+  app.get('/json', (req, res) => void res.json([req.query, req.ip, req.secure, req.hostname, res.req === req]))
+  app.get('/send', (_req, res) => void res.send('text'))
+  app.get('/end', (_req, res) => void res.end('ended'))
+  app.get('/write', (_req, res) => {
+    res.write('a')
+    res.end('b')
+  })
+  app.get('/cookies', (_req, res) => void res.cookie('a', '1').cookie('b', '2').status(201).json({}))
+  app.get('/redirect', (_req, res) => res.redirect('/x'))
+  app.get('/status', (_req, res) => void res.sendStatus(204))
+  app.get('/stream', (_req, res) => void createReadStream(LICENSE).pipe(res))
+  app.get('/file', (_req, res) => res.sendFile(LICENSE))
+  app.post('/body', (req, res) => void res.json(req.body))
+  return app
+}
+
+const PATHS = ['/json', '/send', '/end', '/write', '/cookies', '/redirect', '/status', '/file']
+const LINES: readonly { line: string; body?: string }[] = [
+  ...PATHS.map((path) => ({ line: `GET ${path}` })),
+  { line: 'HEAD /send' },
+  { line: 'POST /body', body: '{"a":1}' }
+]
+
+// Adapters the project does not depend on are installed beside the middleware matrix.
+const matrix = createRequire(join(root, 'test/matrix/package.json'))
+const isInstalled = existsSync(join(root, 'test/matrix/node_modules/serverless-http'))
+const skip = isInstalled ? false : 'the packages of the matrix are not installed: npm ci --prefix test/matrix'
+
+/** An event of an HTTP API gateway, as adapters of serverless platforms take it. */
+function eventOf(line: string, body: string | undefined): object {
+  const [method, path] = line.split(' ')
+  const http = { method, path, sourceIp: '203.0.113.9', protocol: 'HTTP/1.1' }
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: path,
+    rawQueryString: 'a=1',
+    headers: { host: 'x.example', 'content-type': 'application/json' },
+    requestContext: { http, domainName: 'x.example', stage: '$default', timeEpoch: 1 },
+    isBase64Encoded: false,
+    ...(body === undefined ? {} : { body })
+  }
+}
+
+const ADAPTERS: Record<string, (app: unknown) => (event: object, context: object) => Promise<unknown>> = {
+  'serverless-http': (app) => matrix('serverless-http')(app),
+  '@codegenie/serverless-express': (app) => matrix('@codegenie/serverless-express').configure({ app })
+}
+
+for (const [name, adapt] of Object.entries(ADAPTERS)) {
+  t.test(`an application behind ${name} answers as Express behind it`, { skip }, async (t) => {
+    for (const { line, body } of [...LINES, { line: 'GET /stream', body: undefined }]) {
+      const answers = []
+      for (const [, create] of FACTORIES) answers.push(await adapt(answering(create))(eventOf(line, body), {}))
+      t.match(answers[0], { statusCode: Number }, line)
+      t.strictSame(answers[1], answers[0], line)
+    }
+  })
+}
+
+/** What a mocked pair has seen when its answer ends: the mock's own events, data and headers. */
+async function mocked(app: any, how: string, { line, body }: (typeof LINES)[number]): Promise<unknown> {
+  const [method, path] = line.split(' ')
+  const { createRequest, createResponse } = matrix('node-mocks-http')
+  const headers = { host: 'x.example', 'content-type': 'application/json' }
+  const request = createRequest({ method, url: `${path}?a=1`, headers, body: body && JSON.parse(body) })
+  const response = createResponse({ eventEmitter: EventEmitter, req: request })
+  const events: string[] = []
+  for (const event of ['send', 'end', 'finish']) response.on(event, () => void events.push(event))
+  const finished = once(response, 'finish')
+  if (how === 'app(req, res)') app(request, response)
+  else app.handle(request, response, (error: unknown) => events.push(`next ${String(error)}`))
+  await finished
+  const lengthless = { ...response._getHeaders(), 'x-request-id': undefined }
+  return [events, response._getStatusCode(), response._getData(), lengthless]
+}
+
+for (const how of ['app(req, res)', 'app.handle(req, res, next)']) {
+  t.test(`${how} with a pair of node-mocks-http emits what it emits with Express`, { skip }, async (t) => {
+    for (const sent of LINES) {
+      const [theirs, ours] = await Promise.all(FACTORIES.map(([, create]) => mocked(answering(create), how, sent)))
+      t.ok((theirs as [string[]])[0].includes('finish'), sent.line)
+      t.strictSame(ours, theirs, sent.line)
+    }
+  })
+}
+
+t.test('a pair of another kind keeps its own members and listeners, and its response has the request', async (t) => {
+  const app = made(t)
+  app.get('/', (req, res) => void res.end(String(res.req === req)))
+  const request = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/', headers: {} })
+  const response = new ServerResponse({ method: 'GET' } as IncomingMessage)
+  const ended: unknown[] = []
+  const seen: string[] = []
+  response.end = ((chunk: unknown) => {
+    ended.push(chunk)
+    response.emit('mine')
+    return response
+  }) as ServerResponse['end']
+  response.on('mine', () => void seen.push('mine'))
+  app(request as never, response as never)
+  while (ended.length === 0) await new Promise(setImmediate)
+  t.strictSame([ended, seen], [['true'], ['mine']])
 })

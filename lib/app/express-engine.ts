@@ -107,11 +107,16 @@ function bootOnFirstRequest(fastify: FastifyInstance): Handle {
   let booting: Promise<void> | undefined
   return (request, response) => {
     if (isReady) return fastify.routing(request, response)
+    const wasReadable = request.readable
     booting ??= Promise.resolve(fastify.ready()).then(() => {
       isReady = true
     })
     booting.then(
-      () => fastify.routing(request, response),
+      () => {
+        // adapters of serverless platforms mark the request as read when `handle` returns, and its body would be skipped
+        if (wasReadable && !request.destroyed && !request.readableEnded) Reflect.set(request, 'readable', true)
+        fastify.routing(request, response)
+      },
       (error: unknown) => {
         logError('boot', error)
         response.statusCode = 500
