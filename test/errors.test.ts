@@ -23,6 +23,7 @@ import {
   type Call,
   type Routes
 } from './support/hosts.js'
+import { connectTo } from './support/connection.js'
 import { head, Wire } from './support/wire.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -713,6 +714,97 @@ t.test('Express error middleware', async (t) => {
     }
   })
 })
+
+t.test('error middleware that calls next() without an error has dealt with it: 404, as under Express', async (t) => {
+  const clearing: ErrorMiddleware = (_error, _request, _response, next) => next()
+  const routes = {
+    ...sourceRoutes(),
+    guarded: { GET: () => 'the handler' },
+    chained: { GET: () => 'the handler', middleware: [throwing(failure('no'))] }
+  }
+  const useGuard = (app: App): void => void app.use('/api/guarded', throwing(failure('no')))
+  const rows: { rule: string; options?: Partial<AppOptions>; use: (app: App) => void }[] = [
+    { rule: 'as option', options: { errorHandler: clearing }, use: useGuard },
+    {
+      rule: 'in use(), behind the middleware that fails',
+      use: (app) => {
+        useGuard(app)
+        app.use(clearing)
+      }
+    },
+    {
+      rule: 'in a list and below a path',
+      use: (app) => {
+        useGuard(app)
+        app.use('/api', [clearing])
+      }
+    }
+  ]
+  for (const { rule, options = {}, use } of rows) {
+    t.test(rule, async (t) => {
+      onEveryHost(t, { routes, options, use }, async (t, call) => {
+        for (const line of ['GET /api/throws', 'GET /api/rejects', 'GET /api/chained', 'GET /api/guarded']) {
+          const { status, text } = await call(line)
+          t.equal(status, 404, `${line}: nothing is left to answer`)
+          t.notMatch(text, 'the handler', `${line}: the handler behind a guard that failed has not run`)
+        }
+      })
+    })
+  }
+})
+
+t.test('an error that comes when the head has left', async (t) => {
+  const begin = (_request: any, response: any): void => {
+    response.write('begun')
+    throw failure('too late')
+  }
+  const seen: string[] = []
+  const seeing: ErrorMiddleware = (error, _request, response, next) => {
+    seen.push(`${error.message}, head has left: ${response.headersSent}`)
+    next(error)
+  }
+  const closing: ErrorMiddleware = (_error, _request, response, _next) => void response.end(', closed')
+  const silent: ErrorMiddleware = (_error, _request, _response, _next) => {}
+  const rows: { rule: string; middleware?: ErrorMiddleware; received: RegExp; timeout?: number }[] = [
+    {
+      rule: 'cuts the answer off, and the client gets what was written',
+      received: /^HTTP\/1\.1 200 [^]*\r\nbegun\r\n$/
+    },
+    { rule: 'is shown to error middleware before', middleware: seeing, received: /^HTTP\/1\.1 200 [^]*\r\nbegun\r\n$/ },
+    { rule: 'may be dealt with by error middleware', middleware: closing, received: /\r\n, closed\r\n0\r\n\r\n$/ },
+    {
+      rule: 'is cut off after the timeout where error middleware does nothing',
+      middleware: silent,
+      received: /begun\r\n$/,
+      timeout: 20
+    }
+  ]
+  for (const { rule, middleware, received, timeout } of rows) {
+    t.test(rule, async (t) => {
+      seen.length = 0
+      const options = timeout === undefined ? {} : { handlerTimeout: timeout }
+      const app = await appOf(t, { routes: { late: { GET: begin } }, options })
+      if (middleware !== undefined) app.use(middleware)
+      const wire = await connectTo(await addressOf(app))
+      await wire.send('GET /api/late HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n')
+      t.match(await wire.closed, received)
+      if (middleware === seeing) t.strictSame(seen, ['too late, head has left: true'])
+    })
+  }
+})
+
+t.test(
+  'an error of a file that middleware sends, although it has passed the request on, meets error middleware',
+  async (t) => {
+    const app = await appOf(t, { routes: { file: { GET: () => undefined } } })
+    app.use((_request: any, response: any, next: any) => {
+      response.sendFile('missing', { root: process.cwd() })
+      next()
+    })
+    app.use(((error, _request, response, _next) => void response.status(418).send(error.code)) as ErrorMiddleware)
+    t.match(await callByInject(app)('GET /api/file'), { status: 418, text: 'ENOENT' })
+  }
+)
 
 t.test("an error handler of Fastify's kind", async (t) => {
   const rows: readonly (readonly [

@@ -690,17 +690,22 @@ t.test('an error after next is told, and does not reach the request', async (t) 
 })
 
 t.test('a middleware that has answered and calls next ends the chain', async (t) => {
-  for (const answered of [{ headersSent: true }, { flag: true }]) {
+  const isOver = (response: Response): boolean => 'flag' in response
+  const rows = [
+    { answered: { headersSent: true }, options: {}, ran: [] },
+    { answered: { flag: true }, options: { isOver }, ran: [] },
+    { answered: { headersSent: true }, options: { isOver }, ran: ['ran'] } // only begun
+  ]
+  for (const { answered, options, ran } of rows) {
     const given: unknown[] = []
     const respond: Middleware = (_request, response, next) => {
       Object.assign(response, answered)
       next()
     }
     const never: Middleware = () => given.push('ran')
-    const isAnswered = (response: Response): boolean => 'flag' in response
-    const runner = composeChain({ steps: [] }, [respond, never], { isAnswered })
+    const runner = composeChain({ steps: [] }, [respond, never], options)
     runner?.({ url: '/' } as Request, {} as Response, (...error) => given.push(error))
-    t.strictSame(given, [])
+    t.strictSame(given, ran)
   }
 })
 

@@ -428,6 +428,62 @@ t.test('how a middleware may end', async (t) => {
   })
 })
 
+t.test('an answer that middleware has begun is continued by what is behind it, as under Express', async (t) => {
+  const beginnings: { rule: string; begin: (response: any) => void; wanted: object }[] = [
+    { rule: 'flushHeaders', begin: (response) => response.flushHeaders(), wanted: { status: 200, text: 'handler' } },
+    {
+      rule: 'writeHead',
+      begin: (response) => response.writeHead(203, { 'x-a': '1' }),
+      wanted: { status: 203, text: 'handler', headers: { 'x-a': '1' } }
+    },
+    { rule: 'write', begin: (response) => response.write('begun, '), wanted: { status: 200, text: 'begun, handler' } },
+    {
+      rule: 'write, with cookies and Vary set before',
+      begin: (response) => response.cookie('a', '1').vary('Origin').write('begun, '),
+      wanted: { status: 200, text: 'begun, handler', headers: { vary: 'Origin' } }
+    }
+  ]
+  const GET = (_request: any, response: any): void => void response.end('handler')
+  for (const { rule, begin, wanted } of beginnings) {
+    const middleware: Middleware = (_request, response, next) => {
+      begin(response)
+      next()
+    }
+    t.test(`${rule}, in a route's chain`, async (t) =>
+      onEveryHost(t, { routes: { a: { GET, middleware: [middleware] } } }, async (t, call) =>
+        t.match(await call('GET /api/a'), wanted)
+      )
+    )
+    t.test(`${rule}, in use()`, async (t) =>
+      onEveryHost(t, { routes: { a: { GET } }, use: (app) => void app.use(middleware) }, async (t, call) =>
+        t.match(await call('GET /api/a'), wanted)
+      )
+    )
+    t.test(`${rule}, in use(), and the url is rewritten`, async (t) => {
+      const use = (app: App): void =>
+        void app.use((request: any, response: any, next: any) => {
+          begin(response)
+          request.url = '/api/a'
+          next()
+        })
+      onEveryHost(t, { routes: { a: { GET }, b: { GET: () => 'never' } }, use }, async (t, call) =>
+        t.match(await call('GET /api/b'), wanted)
+      )
+    })
+  }
+  t.test('an answer that has ended is not', async (t) => {
+    trace = []
+    const ending: Middleware = (_request, response, next) => {
+      response.end('ended')
+      next()
+    }
+    onEveryHost(t, { routes: { a: { GET: handled, middleware: [ending] } } }, async (t, call) => {
+      t.match(await call('GET /api/a'), { text: 'ended' })
+      t.strictSame(trace, [])
+    })
+  })
+})
+
 t.test('P3: all prefixes that match run; an empty array opens its prefix', async (t) => {
   const routes = Object.fromEntries(
     ['profile', 'public/info', 'public/guarded', 'health', 'own'].map((path) => [

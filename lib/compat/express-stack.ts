@@ -11,13 +11,17 @@ export type Usable = Middleware | ErrorMiddleware | Router | ExpressApp
 
 export interface Failure {
   error: unknown
-  /** Gets the error that no error middleware took. */
+  /** Gets the error that no error middleware took; nothing where one has called `next()`, which clears it. */
   done: Done
 }
 
-/** Whether a middleware changed where the request goes, which a router that has chosen already cannot follow by itself. */
+const kNoting = Symbol('twinroute.noting')
+
 export interface StackOutcome {
+  /** A middleware changed where the request goes, which a router that has chosen already cannot follow by itself. */
   rewritten: boolean
+  /** A middleware failed, and error middleware called `next()` without an error. */
+  cleared: boolean
 }
 
 /**
@@ -26,6 +30,9 @@ export interface StackOutcome {
  */
 export class ExpressStack {
   readonly #app: ExpressApp
+  readonly #cleared = new WeakSet<LinkedRequest>()
+  /** How many layers have been looked through for error middleware. */
+  #noted = 0
   #reading: PathReading = { ignoreDuplicateSlashes: false, useSemicolonDelimiter: false }
   /** Express makes it when it is first asked for, with the settings of that moment. */
   #router: Router | undefined
@@ -78,11 +85,29 @@ export class ExpressStack {
     request[kOriginalUrl] ??= url
     request[kInStack] = true
     if (seen !== url) request.url = seen
+    if (this.#app.router.stack.length !== this.#noted) this.#noteClearing(this.#app.router.stack)
     this.#app.router(request, response, (error: unknown) => {
       leaveStack(request)
       if (request.url === seen) request.url = url
-      done(error, { rewritten: request.url !== url || request.method !== method })
+      const cleared = this.#cleared.delete(request)
+      done(error, { rewritten: request.url !== url || request.method !== method, cleared })
     })
+  }
+
+  /** Error middleware stands behind the routes under Express: when it has dealt with an error, no route may run. */
+  #noteClearing(stack: Router['stack']): void {
+    this.#noted = stack.length
+    for (const layer of stack) {
+      const handle = layer.handle as Function as ErrorMiddleware & { [kNoting]?: true }
+      if (handle.length !== 4 || handle[kNoting]) continue
+      const noting: ErrorMiddleware = (error, request, response, next) =>
+        handle(error, request, response, (left?: unknown) => {
+          if (!left) this.#cleared.add(request as LinkedRequest)
+          next(left)
+        })
+      Object.defineProperties(noting, { name: { value: handle.name }, [kNoting]: { value: true } })
+      Reflect.set(layer, 'handle', noting)
+    }
   }
 
   /** Runs the error middleware for an error from behind the stack; `done` gets the error that none of it took. */
@@ -94,19 +119,19 @@ export class ExpressStack {
     errors.stack.push(...layers)
     errors(request, response, (left: unknown) => {
       leaveStack(request)
-      this.runLast(request, response, { error: left ?? error, done })
+      if (left) this.runLast(request, response, { error: left, done })
+      else done(left)
     })
   }
 
   /** Runs only the last error middleware, for an error that the rest has seen. */
   runLast(request: LinkedRequest, response: LinkedResponse, { error, done }: Failure): void {
     if (this.#last === undefined) return done(error)
-    const next: Done = (left) => done(left ?? error)
     try {
-      const result = this.#last(error, request, response, next)
-      if (result instanceof Promise) result.catch(next)
+      const result = this.#last(error, request, response, done)
+      if (result instanceof Promise) result.catch((failure) => done(failure || new Error('Rejected without a reason')))
     } catch (failure) {
-      next(failure)
+      done(failure)
     }
   }
 }

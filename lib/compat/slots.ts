@@ -140,6 +140,16 @@ export function isAnswered(response: LinkedResponse): boolean {
   return response[kAnswered] !== OPEN || response.headersSent
 }
 
+/**
+ * Nothing behind may add to the answer. One that was only begun, by `flushHeaders`, `writeHead` or `write`, may be
+ * continued by the next middleware or the handler, as under Express.
+ */
+export function isOver(response: LinkedResponse): boolean {
+  const state = response[kAnswered]
+  if (response.writableEnded) return true
+  return state !== OPEN && !(state === LEAVING && response.headersSent)
+}
+
 /** Marks the answer as decided and ends the wait for it. */
 export function markAnswered(
   response: LinkedResponse,

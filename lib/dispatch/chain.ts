@@ -4,7 +4,7 @@ import { logError } from '../errors/to-error.js'
 import type { BoundChain } from '../middleware/chain.js'
 import { composeChain, type ChainRunner, type LateNext } from '../middleware/run-chain.js'
 import { asInStack, isExpressApp, mountInChain } from '../compat/express-stack.js'
-import { isAnswered, kReply, type LinkedResponse } from '../compat/slots.js'
+import { isAnswered, isOver, kReply, type LinkedResponse } from '../compat/slots.js'
 import type { Runtime } from './runtime.js'
 
 export interface ChainParts {
@@ -24,7 +24,7 @@ export function createChain(runtime: Runtime, { bound, own = [], covering }: Cha
   return composeChain({ ...bound, steps }, prepareAll(own), {
     covering,
     canonical: (url) => runtime.stack.canonical(url),
-    isAnswered: (response) => isAnswered(response as LinkedResponse),
+    isOver: (response) => isOver(response as LinkedResponse),
     onLateNext: (late, request) => reportLateNext(runtime, late, request.res as LinkedResponse)
   })
 }

@@ -1,9 +1,17 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
+import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
 import type { Compat } from '../compat/classes.js'
-import { isAnswered, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import {
+  isAnswered,
+  isOver,
+  kDeadline,
+  kRedispatched,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../compat/slots.js'
 import { refusedTarget } from '../compat/target.js'
 import { redispatch } from './redispatch.js'
 import type { Runtime } from './runtime.js'
@@ -52,13 +60,18 @@ export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: 
   const request = reply.request.raw as LinkedRequest
   const response = reply.raw as LinkedResponse
   let passed = false
-  runtime.stack.run(request, response, (error, { rewritten }) => {
-    if (passed && !error) return // a middleware has called next() twice
+  runtime.stack.run(request, response, (error, { rewritten, cleared }) => {
+    if (passed) {
+      // a middleware has called next() twice; an error that comes late has met no error middleware yet
+      if (error) runtime.fail(reply, error)
+      return
+    }
     passed = true
     response[kDeadline]?.release(response)
     if (error) return runtime.failPastStack(reply, error) // as in Express, a falsy one is none
+    if (cleared) return runtime.failPastStack(reply, routeNotFound())
     if (rewritten) redispatch(runtime, reply, goOn)
-    else if (!isAnswered(response)) goOn()
+    else if (!isOver(response)) goOn()
   })
   if (!passed && !isAnswered(response)) runtime.deadlineOf(handlerTimeout)?.watch(response)
 }

@@ -1,11 +1,20 @@
 import type { FastifyReply } from 'fastify'
 import { errorHeaders } from '../errors/error-headers.js'
+import { routeNotFound } from '../errors/refusals.js'
 import { readProperty } from '../errors/read-property.js'
 import { logError, toError, toReadableError } from '../errors/to-error.js'
 import { removeContentHeaders } from '../compat/headers.js'
 import type { Deadline } from '../compat/deadline.js'
 import type { ExpressStack } from '../compat/express-stack.js'
-import { FAILING, isAnswered, LEAVING, markAnswered, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import {
+  FAILING,
+  isAnswered,
+  isOver,
+  LEAVING,
+  markAnswered,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../compat/slots.js'
 
 /** Sends an error that no error middleware took. */
 export type SendError = (reply: FastifyReply, error: Error) => void
@@ -31,17 +40,33 @@ export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandl
   return function fail(reply, thrown) {
     const response = reply.raw as LinkedResponse
     const error = toError(thrown)
-    if (isAnswered(response) || reply.sent) return failAfterAnswer(reply, response, error)
-    const done = (left: unknown): void => {
-      if (isAnswered(response)) logError(reply.log, { err: left }, 'An error came after the answer')
+    if (isOver(response) || reply.sent) return logAfterAnswer(reply, error)
+    const done = (passed: unknown): void => {
+      const left = passed || routeNotFound() // as in Express: the error is dealt with, and no route is left
+      if (isAnswered(response)) cutOff(reply, response, left)
       else sendOrEnd(reply, left, send)
     }
     const request = reply.request.raw as LinkedRequest
     if (!stack.handlesErrors) done(error)
     else if (ahead === 'all') stack.runErrors(request, response, { error, done })
     else stack.runLast(request, response, { error, done })
-    if (!response.headersSent) deadline?.watch(response)
+    if (!response.headersSent || !isOver(response)) deadline?.watch(response)
   }
+}
+
+/**
+ * A started answer cannot become an error page: it is cut off, so that the client does not take it for whole. In the next
+ * turn, since node keeps back what was written in this one.
+ */
+export function cutOff(reply: FastifyReply, response: LinkedResponse, error: unknown): void {
+  logAfterAnswer(reply, error)
+  setImmediate(() => {
+    if (response.headersSent && !response.writableEnded) response.destroy()
+  })
+}
+
+function logAfterAnswer({ log }: FastifyReply, error: unknown): void {
+  logError(log, { err: error }, 'An error came after the answer')
 }
 
 /** An error handler that cannot even fail in order must not fail whoever reports an error: often a timer or a promise. */
@@ -61,12 +86,6 @@ function endEmpty(response: LinkedResponse): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name)
   response.statusCode = 500
   response.end()
-}
-
-/** A started answer cannot become an error page: it is cut off, so that the client does not take it for whole. */
-function failAfterAnswer(reply: FastifyReply, response: LinkedResponse, error: Error): void {
-  logError(reply.log, { err: error }, 'An error came after the answer')
-  if (response.headersSent && !response.writableEnded) response.destroy()
 }
 
 /** Hands an error to Fastify's error handler. */

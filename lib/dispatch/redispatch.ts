@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { ON_RESPONSE_LISTENER } from '../compat/private-names.js'
 import {
-  isAnswered,
+  isOver,
   kParams,
   kQuery,
   kRedispatched,
@@ -19,7 +19,7 @@ import type { Runtime } from './runtime.js'
 export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => void): void {
   const request = reply.request.raw as LinkedRequest
   const response = reply.raw as LinkedResponse
-  if (isAnswered(response)) return
+  if (isOver(response)) return
   if (request[kRedispatched]) {
     reply.log.warn(
       { url: request.url, method: request.method },

@@ -7,7 +7,7 @@ import { createCompat, type Compat } from '../compat/classes.js'
 import { Deadline } from '../compat/deadline.js'
 import { ExpressStack } from '../compat/express-stack.js'
 import { kAbort, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
-import { createFail, sendToErrorHandler, type Fail } from './handle-error.js'
+import { createFail, cutOff, sendToErrorHandler, type Fail } from './handle-error.js'
 
 /** What the steps of a request share: one object per server. */
 export interface Runtime {
@@ -81,7 +81,9 @@ function expire(runtime: Runtime, response: LinkedResponse): void {
 /** The same where error middleware or an error handler did not answer: past it. */
 function expireError(response: LinkedResponse): void {
   const reply = response[kReply]
-  if (reply !== null && !response.headersSent) sendToErrorHandler(reply, noAnswer(reply))
+  if (reply === null) return
+  if (response.headersSent) cutOff(reply, response, noAnswer(reply))
+  else sendToErrorHandler(reply, noAnswer(reply))
 }
 
 function noAnswer({ log, request }: FastifyReply): ApiError {

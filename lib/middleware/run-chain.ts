@@ -26,8 +26,8 @@ export interface LateNext {
 }
 
 export interface ChainOptions {
-  /** Whether the response has begun although `headersSent` is false yet (a hook or a session store is running). */
-  isAnswered?: (response: Response) => boolean
+  /** Whether nothing behind may add to the answer. Default: once the head has left. */
+  isOver?: (response: Response) => boolean
   /** Told when a middleware calls `next` twice, or fails after calling it. */
   onLateNext?: (late: LateNext, request: Request) => void
   /** The keys of the conditional steps that run for a url. Without it all of them do. */
@@ -132,7 +132,7 @@ class Walk {
     this.noteRewrite()
     const leaves = word === 'router' || (word === 'route' && plan.stops[index]?.prefix === undefined)
     if (word && word !== 'route' && !leaves) return this.leave(word)
-    if (response.headersSent || plan.options.isAnswered?.(response)) return
+    if (plan.options.isOver?.(response) ?? response.headersSent) return
     // As in Express: `'route'` passes over the rest of a route, its handler included, and `'router'` over all routes.
     if (leaves) return this.leave(routeNotFound())
     this.enter(index + 1)
