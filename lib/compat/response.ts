@@ -1,6 +1,7 @@
 import { format as formatContentType, parse as parseContentType } from 'content-type'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
+import { etagOf } from './etag.js'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
 import { tooLate } from './late-calls.js'
 import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from './slots.js'
@@ -87,19 +88,17 @@ function finish(response: LinkedResponse, { chunk, type }: Payload): LinkedRespo
   if (reply === null) return finishRaw(response, { chunk, type })
   if (isAnswered(response) || reply.sent) return tooLate(response, 'send') // a mistake, never a crash: the first one stands
   if (response.hasHeader('transfer-encoding')) return finishRaw(response, { chunk, type })
-  const bytes = addEtag(response, reply, chunk)
+  addEtag(response, reply, chunk)
   if (isConditional(response.req) && response.req.fresh) response.statusCode = 304
-  handOver(response, reply, payloadFor(response, reply, { chunk: bytes, type }))
+  handOver(response, reply, payloadFor(response, reply, { chunk, type }))
   return response
 }
 
-function addEtag(response: LinkedResponse, reply: FastifyReply, chunk: Chunk): Chunk {
-  const etagOf = (response.app.settings as Record<string, unknown>)['etag fn']
-  if (chunk === undefined || typeof etagOf !== 'function' || response.getHeader('etag')) return chunk
-  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-  const etag: unknown = etagOf(bytes, undefined)
+function addEtag(response: LinkedResponse, reply: FastifyReply, chunk: Chunk): void {
+  const setting = (response.app.settings as Record<string, unknown>)['etag fn']
+  if (chunk === undefined || typeof setting !== 'function' || response.getHeader('etag')) return
+  const etag = etagOf(setting as Parameters<typeof etagOf>[0], chunk)
   if (etag) reply.header('etag', String(etag))
-  return bytes
 }
 
 function isConditional(request: { headers: NodeJS.Dict<string | string[]> }): boolean {

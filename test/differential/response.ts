@@ -340,6 +340,25 @@ export const responseScenarios = [
   ),
   app('json escape', (app) => app.set('json escape', true).get('/', (_req: any, res: any) => res.json({ a: '<&>' }))),
   app('etag: strong', (app) => app.set('etag', 'strong').get('/', (_req: any, res: any) => res.send('a'))),
+  app(
+    'etag: strong, of text beyond ASCII and of bytes',
+    (app) =>
+      app
+        .set('etag', 'strong')
+        .get('/text', (_req: any, res: any) => res.send('ü€𝄞'))
+        .get('/bytes', (_req: any, res: any) => res.send(Buffer.from([0, 255, 128])))
+        .get('/empty', (_req: any, res: any) => res.send('')),
+    ['GET /text', 'GET /bytes', 'GET /empty', 'HEAD /text']
+  ),
+  app(
+    'etag: weak, of text beyond ASCII and of bytes',
+    (app) =>
+      app
+        .get('/text', (_req: any, res: any) => res.send('ü€𝄞'.repeat(5000)))
+        .get('/bytes', (_req: any, res: any) => res.send(new Uint8Array([0, 255, 128])))
+        .get('/empty', (_req: any, res: any) => res.send('')),
+    ['GET /text', 'GET /bytes', 'GET /empty', 'HEAD /bytes']
+  ),
   app('etag: off', (app) => app.set('etag', false).get('/', (_req: any, res: any) => res.send('a')), [
     'GET /',
     get({ 'if-none-match': '*' }, '/')

@@ -1,0 +1,23 @@
+import { hash } from 'node:crypto'
+import express from 'express'
+
+type EtagFunction = (body: string | Uint8Array, encoding: undefined) => unknown
+
+const EXPRESS_WEAK: unknown = express().get('etag fn')
+const EXPRESS_STRONG: unknown = express().set('etag', 'strong').get('etag fn')
+
+/**
+ * The ETag of a body by the app's `etag` setting. While the setting is one of Express's own two, the same tag is made by one
+ * call of `crypto.hash`: Express makes a hash object for each response, which costs two to three times as much for small
+ * ones. It also takes text as it is, where a function of the user's gets a Buffer, as in Express.
+ */
+export function etagOf(setting: EtagFunction, body: string | Uint8Array): unknown {
+  if (setting === EXPRESS_WEAK) return `W/${entityTag(body)}`
+  if (setting === EXPRESS_STRONG) return entityTag(body)
+  return setting(typeof body === 'string' ? Buffer.from(body) : body, undefined)
+}
+
+/** As the `etag` package writes it: length in hexadecimal, a dash, 27 characters of the SHA-1. */
+function entityTag(body: string | Uint8Array): string {
+  return `"${Buffer.byteLength(body).toString(16)}-${hash('sha1', body, 'base64').slice(0, 27)}"`
+}
