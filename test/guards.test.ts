@@ -2,6 +2,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import t from 'tap'
 import express, { Router } from 'twinroute/express'
 import { type App, type Middleware, type MiddlewareMap } from 'twinroute'
+import { guardAgreement } from './generators/guards/agreement.js'
 import { addressOf, appOf, hostOf, type Routes } from './support/hosts.js'
 import { head, Wire } from './support/wire.js'
 
@@ -374,6 +375,14 @@ for (const row of ROWS) {
     }
   })
 }
+
+// A failure here is found again, and others are looked for, by `npm run generate:guards`.
+t.test('generated applications and requests: no handler runs below a guarded prefix without the guard', async (t) => {
+  const outcome = await guardAgreement({ seed: 11, cases: 1000 })
+  t.comment(outcome.text)
+  t.equal(outcome.failures, 0, outcome.text)
+  t.ok(outcome.handled > 200 && outcome.guarded > 100, 'and the requests are such that handlers and guards run')
+})
 
 type Client = ReturnType<typeof connectHttp2>
 

@@ -101,6 +101,21 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.ok(Array.isArray(furtherServers(app)))
     t.ok(Object.getOwnPropertySymbols(app).some(({ description }) => description === 'fastify.serverBindings'))
   })
+  t.test('an onRequest hook among the options of a not-found handler, behind the hooks of its scope', async (t) => {
+    const app = fastify()
+    t.teardown(() => app.close())
+    const ran: string[] = []
+    await app.register(
+      async (scope) => {
+        const options = { onRequest: [async () => void ran.push('option')] }
+        scope.setNotFoundHandler(options as object, (_request, reply) => void reply.code(404).send(ran.push('handler')))
+        scope.addHook('onRequest', async () => void ran.push('hook'))
+      },
+      { prefix: '/a' }
+    )
+    await app.inject('/a/none')
+    t.strictSame(ran, ['hook', 'option', 'handler'])
+  })
   t.test("a socket's current response", async (t) => {
     const seen: boolean[] = []
     const server = createServer((request, response) => {

@@ -21,7 +21,7 @@ export interface GuardedPattern {
  * What a route must not be asked after its chain has run. A handler that gets several segments at once may join and resolve
  * them, or send them on, and so come to a place whose guard has not run. Where a guarded prefix lies below such a route, or a
  * router among its middleware matches by path, ambiguous paths are refused; elsewhere only those that lead to a guarded
- * place. Undefined where neither can happen.
+ * place. Undefined where neither can happen: no value of a route file's parameter is a dot segment.
  */
 export function createPathGuard(binder: Binder, pattern: GuardedPattern): PathGuard | undefined {
   const { segments, bound, own = [], isForeign } = pattern
@@ -29,7 +29,8 @@ export function createPathGuard(binder: Binder, pattern: GuardedPattern): PathGu
   const isParted = bound.steps.some(({ conditional }) => conditional === 'rest' || (isForeign && conditional))
   const middleware = [...bound.steps.flatMap((step) => step.middleware), ...own]
   if (isParted || (isOpen && middleware.some(matchesByPath))) return (url) => refusedPath(url, binder.reading)
-  if (!isOpen || binder.everything.steps.length === 0) return undefined
+  const takesDots = isForeign && segments.some(({ kind }) => kind === 'param')
+  if ((!isOpen && !takesDots) || binder.everything.steps.length === 0) return undefined
   const ran = new Set(bound.steps.map(({ prefix }) => prefix))
   return (url) => (binder.leadsPast(url, ran) ? routeNotFound() : undefined)
 }
