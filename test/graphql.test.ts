@@ -2,6 +2,9 @@ import cors from '@fastify/cors'
 import express, { type RequestHandler } from 'express'
 import Fastify from 'fastify'
 import { buildSchema, GraphQLError } from 'graphql'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -474,6 +477,56 @@ t.test('who asks', async (t) => {
     if (user !== undefined) t.match(answer.body.data.user, user)
     else t.strictSame(Object.keys(answer.body), ['errors'])
   }
+})
+
+t.test('a repeated Authorization header is nobody, as REST refuses it', async (t) => {
+  const tokens = createTokenService({ mode: 'development' })
+  const one = `Bearer ${tokens.generateAccessToken({ userId: '1', role: 'admin' })}`
+  const two = `Bearer ${tokens.generateAccessToken({ userId: '2', role: 'admin' })}`
+  const checked: string[] = []
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(graphqlRoutes, {
+    typeDefs: 'type Query { user: String }',
+    resolvers: { Query: { user: (_: unknown, _args: unknown, context: any) => JSON.stringify(context.user) } },
+    context: bearerContext({
+      verify(token) {
+        checked.push(token)
+        return tokens.verifyAccess(token)
+      }
+    })
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const rows: { headers: string[]; user: string }[] = [
+    { headers: ['authorization', one], user: '{"id":"1","role":"admin"}' },
+    { headers: ['authorization', one, 'authorization', two], user: 'null' },
+    { headers: ['Authorization', one, 'AUTHORIZATION', one], user: 'null' },
+    { headers: ['authorization', one, 'authorization', 'Basic x'], user: 'null' },
+    { headers: ['authorization', 'Basic x', 'authorization', one], user: 'null' },
+    { headers: ['authorization', 'Bearer ', 'authorization', one], user: 'null' }
+  ]
+  for (const { headers, user } of rows) {
+    const body = '{"query":"{ user }"}'
+    const raw = ['host', 'x', 'content-type', 'application/json', 'content-length', String(body.length), ...headers]
+    const request = httpRequest({
+      port,
+      host: '127.0.0.1',
+      path: '/graphql',
+      method: 'POST',
+      agent: false,
+      headers: raw
+    })
+    request.end(body)
+    const [response] = await once(request, 'response')
+    const parts: Buffer[] = []
+    for await (const part of response) parts.push(part)
+    t.equal(JSON.parse(Buffer.concat(parts).toString()).data.user, user, headers.join(' | ').slice(0, 80))
+  }
+  t.equal(checked.length, 1, 'none of the two is looked at')
+  const injected = { method: 'POST', url: '/graphql', payload: { query: '{ user }' } } as const
+  const answer = await app.inject({ ...injected, headers: { authorization: [one, two] as any } })
+  t.equal(answer.json().data.user, 'null', 'injected as a list')
 })
 
 t.test('contexts are never mixed, and one that fails executes nothing', async (t) => {

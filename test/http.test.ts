@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import express5, { type Express } from 'express'
 import LinkHeader from 'http-link-header'
@@ -19,6 +24,7 @@ import {
   type Schema
 } from 'twinroute/http'
 import { z } from 'zod'
+import { appOf, onEveryHost } from './support/hosts.js'
 import { asExpress, listen, onEachEngine, send, type Engine } from './support/express-server.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -93,12 +99,25 @@ onEachEngine('validate: a body', async (t, express) => {
   }
 
   const big = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
-  t.test('a body that is not read as JSON: 400', async (t) => {
+  t.test('a body of a type that no handler would get parsed: 400', async (t) => {
     const valid = '{"name":"Ada","email":"a@b.test"}'
-    const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    t.match(await post('', JSON_TYPE), { status: 400, body: { message: FAILED } }, 'none at all')
-    t.match(await post('name=Ada&email=a@b.test', form), { status: 400, body: { message: FAILED } }, 'a form')
-    t.match(await post(valid, { 'content-type': 'text/plain' }), { status: 400, body: { message: FAILED } }, 'text')
+    const refused = { status: 400, body: { message: FAILED } }
+    t.match(await post('', JSON_TYPE), refused, 'none at all')
+    t.match(await post(valid, { 'content-type': 'text/plain' }), refused, 'text is text')
+    t.match(await post(valid, { 'content-type': 'application/octet-stream' }), refused, 'bytes')
+  })
+
+  t.test('JSON of any type of its family, and forms, are read', async (t) => {
+    const json = '{"name":"Ada","email":"a@b.test"}'
+    for (const [type, body] of [
+      ['application/vnd.api+json', json],
+      ['application/x+json; charset=utf-8', json],
+      ['APPLICATION/JSON', json],
+      ['application/x-www-form-urlencoded', 'name=Ada&email=a%40b.test']
+    ] as const) {
+      const answer = await post(body, { 'content-type': type })
+      t.match(answer, { status: 200, body: { validatedData: { name: 'Ada', email: 'a@b.test' } } }, type)
+    }
   })
 
   t.test('a body that is refused before any schema sees it', async (t) => {
@@ -106,7 +125,6 @@ onEachEngine('validate: a body', async (t, express) => {
     const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
     const refused: [rule: string, body: string, status: number, message: RegExp][] = [
       ['broken JSON', '{"name":', 400, /not valid JSON/],
-      ['JSON that is no object', '"text"', 400, /not valid JSON/],
       ['101 levels', nested(101), 400, /deeper than 100/],
       ['200,000 levels', nested(200_000), 400, /deeper than 100/],
       ['a __proto__ key', '{"__proto__":{"role":"admin"}}', 400, /not valid JSON/],
@@ -122,6 +140,10 @@ onEachEngine('validate: a body', async (t, express) => {
     }
     const accepted = { method: 'POST', body: nested(100), headers: JSON_TYPE }
     t.equal((await jsonAnswer(url, accepted)).status, 200, '100 levels pass')
+    for (const value of ['null', '"text"', '7', 'false']) {
+      const answer = await jsonAnswer(url, { method: 'POST', body: value, headers: JSON_TYPE })
+      t.strictSame([answer.status, answer.body.validatedData], [200, JSON.parse(value)], `${value} is a value`)
+    }
     const harmless = { method: 'POST', body: '{"constructor":"Ada"}', headers: JSON_TYPE }
     t.equal((await jsonAnswer(url, harmless)).status, 200, 'so does a constructor that is text')
   })
@@ -135,6 +157,113 @@ onEachEngine('validate: a body', async (t, express) => {
   t.test('nothing has reached the prototype of all objects', async (t) => {
     t.equal(({} as any).role, undefined)
   })
+})
+
+interface Agreement {
+  name: string
+  /** Of the route file. */
+  config?: object
+  /** Of the app, or of the plugin. */
+  bodyLimit?: number
+  options?: { bodyLimit?: number }
+  type?: string
+  body: string
+  status: number
+  /** What handler and schema see. */
+  value?: unknown
+}
+
+const KIB = 1024
+const AGREEMENTS: Agreement[] = [
+  { name: 'a route of 1 KiB', config: { bodyLimit: KIB }, body: JSON.stringify('x'.repeat(KIB)), status: 413 },
+  {
+    name: 'a route of 5 MiB',
+    config: { bodyLimit: 5 * KIB * KIB },
+    body: JSON.stringify('x'.repeat(2 * KIB * KIB)),
+    status: 200
+  },
+  { name: 'an app of 1 KiB', bodyLimit: KIB, body: JSON.stringify('x'.repeat(KIB)), status: 413 },
+  { name: 'an app of 3 MiB', bodyLimit: 3 * KIB * KIB, body: JSON.stringify('x'.repeat(2 * KIB * KIB)), status: 200 },
+  {
+    name: 'a route above its app',
+    bodyLimit: KIB,
+    config: { bodyLimit: 4 * KIB },
+    body: JSON.stringify('x'.repeat(2 * KIB)),
+    status: 200
+  },
+  {
+    name: 'the option below the route',
+    options: { bodyLimit: KIB },
+    body: JSON.stringify('x'.repeat(KIB)),
+    status: 413
+  },
+  {
+    name: 'the option above the route',
+    config: { bodyLimit: KIB },
+    options: { bodyLimit: KIB * KIB },
+    body: JSON.stringify('x'.repeat(KIB)),
+    status: 413
+  },
+  {
+    name: 'a route that parses early',
+    config: { bodyLimit: KIB, bodyParser: 'early' },
+    body: JSON.stringify('x'.repeat(KIB)),
+    status: 413
+  },
+  { name: 'null', body: 'null', status: 200, value: null },
+  { name: 'false', body: 'false', status: 200, value: false },
+  { name: 'JSON of the family', type: 'application/x+json', body: '{"a":1}', status: 200, value: { a: 1 } },
+  {
+    name: 'a form',
+    type: 'application/x-www-form-urlencoded',
+    body: 'a=1&a=2&b=',
+    status: 200,
+    value: { a: ['1', '2'], b: '' }
+  },
+  { name: 'text', type: 'text/plain', body: 'a=1', status: 200, value: 'a=1' },
+  { name: 'nothing', body: '', status: 200, value: undefined },
+  {
+    name: 'a type that is not parsed',
+    type: 'application/octet-stream',
+    body: '{"a":1}',
+    status: 200,
+    value: undefined
+  }
+]
+
+t.test('validate reads a body as the body step of the route file does', async (t) => {
+  for (const { name, config = {}, bodyLimit, options, type, body, status, ...seen } of AGREEMENTS) {
+    t.test(name, async (t) => {
+      const told: { schema?: unknown; handler?: unknown } = {}
+      const schema = schemaOf((value) => {
+        told.schema = value
+        return { value }
+      })
+      const POST = (request: any): object => {
+        told.handler = request.body
+        return { ran: true }
+      }
+      const routes = { a: { POST, middleware: [validate(schema, options)], config }, b: { POST, config } }
+      const scenario = { routes, options: bodyLimit === undefined ? {} : { bodyLimit } }
+      onEveryHost(t, scenario, async (t, call) => {
+        for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+          if (body === '' && 'transfer-encoding' in headers) continue
+          const sent = { headers: { 'content-type': type ?? 'application/json', ...headers }, body }
+          Object.assign(told, { schema: 'not called', handler: 'not called' })
+          const answer = await call('POST /api/a', sent)
+          t.equal(answer.status, status)
+          t.strictSame(
+            told.schema,
+            status === 200 ? told.handler : 'not called',
+            'the schema sees what the handler sees'
+          )
+          if ('value' in seen) t.same(told.handler, seen.value)
+          const without = (await call('POST /api/b', sent)).status
+          if (options === undefined) t.equal(without, status, 'as without validate')
+        }
+      })
+    })
+  }
 })
 
 onEachEngine('validate: a body that is too large is refused before it has arrived', async (t, express) => {
@@ -298,6 +427,18 @@ onEachEngine('rateLimit', async (t, express) => {
     ['two IPv4 addresses in IPv6 notation are two clients', '::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
     ['a /64 network is one client', '2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
     ['another /64 network is another client', '2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['a port is no part of an IPv4 address', '192.0.2.1:4711', '192.0.2.1:4712', true],
+    ['nor makes it others', '192.0.2.1:4711', '192.0.2.2:4711', false],
+    ['an address with a port is that without', '192.0.2.1:4711', '192.0.2.1', true],
+    ['a port is no part of an IPv6 address', '[2001:db8::1]:4711', '[2001:db8::1]:4712', true],
+    ['nor are brackets', '[2001:db8::1]', '2001:db8::1', true],
+    ['nor makes a port in brackets others', '[2001:db8:1:2::1]:80', '[2001:db8:1:3::1]:80', false],
+    ['a zone is no part of an address', '2001:db8::1%eth0', '2001:db8::1%eth1.7', true],
+    ['nor one in brackets, escaped, with a port', '[2001:db8::1%25eth0]:80', '[2001:db8::1%25wlan-0]:81', true],
+    ['quotes are no part of an address', '"[2001:db8::1]:4711"', '2001:db8::1', true],
+    ['an IPv4 address in IPv6 notation with a port', '[::ffff:192.0.2.1]:4711', '192.0.2.1:80', true],
+    ['what is no address is one client', '_hidden', 'unknown:4711', true],
+    ['an open bracket is no address', '[2001:db8::1', '[', true],
     ['an IPv6 address written otherwise is the same client', '2001:db8::1', '2001:0DB8:0:0:0:0:0:1', true]
   ]
   for (const [rule, first, second, shared] of clients) {
@@ -306,6 +447,21 @@ onEachEngine('rateLimit', async (t, express) => {
       t.strictSame(await statuses(url, [first, second]), shared ? [200, 429] : [200, 200])
     })
   }
+
+  t.test('clients without an address share a count, and the first of them is told', async (t) => {
+    const warned: Error[] = []
+    const onWarning = (warning: Error): void => void warned.push(warning)
+    process.on('warning', onWarning)
+    t.teardown(() => process.off('warning', onWarning))
+    const url = await listen(t, limited(express, { attempts: 2 }))
+    t.strictSame(await statuses(url, ['192.0.2.1', '[2001:db8::1]:80', '192.0.2.2:80']), [200, 200, 200])
+    await turn()
+    t.strictSame(warned, [], 'not where there is one')
+    t.strictSame(await statuses(url, ['_a', '_b', '_c']), [200, 200, 429])
+    await turn()
+    t.match(warned, [{ code: 'TWINROUTE_NO_CLIENT_ADDRESS', message: /trustProxy.*keyFor/ }])
+    t.equal(warned.length, 1)
+  })
 
   t.test('another spelling of the route is no new budget', async (t) => {
     const app = limited(express, { attempts: 1 })
@@ -458,6 +614,37 @@ async function startProxy(t: Test) {
 }
 
 const redis = await connectRedis('redis://127.0.0.1:6379')
+
+t.test('over a Unix socket all clients share a count, unless a proxy tells who they are', async (t) => {
+  const warned: (Error & { code?: string })[] = []
+  const onWarning = (warning: Error): void => void warned.push(warning)
+  process.on('warning', onWarning)
+  t.teardown(() => process.off('warning', onWarning))
+  const folder = await mkdtemp(join(tmpdir(), 'twinroute-socket-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  for (const [trustProxy, wanted] of [
+    [false, [200, 429]],
+    [true, [200, 200]]
+  ] as const) {
+    const socketPath = join(folder, String(trustProxy))
+    const app = await appOf(t, {
+      routes: { a: { GET: () => ({}), middleware: [rateLimit({ attempts: 1 })] } },
+      options: { trustProxy }
+    })
+    await app.listen({ path: socketPath })
+    const statuses: unknown[] = []
+    for (const ip of ['192.0.2.1', '192.0.2.2']) {
+      const headers = { 'x-forwarded-for': ip }
+      const request = httpRequest({ socketPath, path: '/api/a', headers, agent: false }).end()
+      const [response] = await once(request, 'response')
+      response.resume()
+      statuses.push(response.statusCode)
+    }
+    t.strictSame(statuses, wanted, `trustProxy: ${trustProxy}`)
+  }
+  await turn()
+  t.equal(warned.filter(({ code }) => code === 'TWINROUTE_NO_CLIENT_ADDRESS').length, 1)
+})
 
 t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
   const keyPrefix = `twinroute-test:${randomUUID()}`

@@ -69,6 +69,7 @@ function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middl
   return async function checkToken(request, response, next) {
     const token = bearerToken(request)
     if (token === undefined) return refuse(request, response, 'flat', NO_TOKEN)
+    if (token === '') return refuse(request, response, 'flat', INVALID_TOKEN)
     try {
       const { userId, role } = await tokens.verifyAccess(token)
       request.user = { userId, role }
@@ -85,6 +86,7 @@ function authenticateNested<User>({ tokens, findUser }: NestedAuthentication<Use
   return async function loadUser(request, response, next) {
     const token = bearerToken(request)
     if (token === undefined) return refuse(request, response, 'nested', UNAUTHORIZED)
+    if (token === '') return refuse(request, response, 'nested', INVALID_TOKEN)
     let user: User | null | undefined
     try {
       const { userId } = await tokens.verifyAccess(token)

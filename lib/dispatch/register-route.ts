@@ -41,6 +41,7 @@ export function registerRoute(scope: FastifyInstance, route: ManifestRoute, cont
   const options: Omit<RouteOptions, 'url'> = {
     method: [...methods],
     exposeHeadRoute: false,
+    bodyLimit: bodyLimitOf(route, context), // for those who ask what the route's limit is
     handler: createHandler(runtime, table)
   }
   if (endpoints.some(needsHook)) options.onRequest = createEntry(runtime, table)
@@ -48,10 +49,14 @@ export function registerRoute(scope: FastifyInstance, route: ManifestRoute, cont
   for (const url of route.fastifyPaths) scope.route({ ...options, url, config: { twinroute: route } as object })
 }
 
+function bodyLimitOf({ module }: ManifestRoute, { defaults }: RouteContext): number {
+  return module.config.bodyLimit ?? defaults.bodyLimit
+}
+
 function endpointTable(route: ManifestRoute, methods: readonly string[], context: RouteContext): MethodTable<Endpoint> {
   const { module, segments } = route
   const { runtime, binder, defaults, reading } = context
-  const bodyLimit = module.config.bodyLimit ?? defaults.bodyLimit
+  const bodyLimit = bodyLimitOf(route, context)
   runtime.compat.parsesBodies = true
   const bound = binder.chainFor(segments)
   const own = methods.flatMap((method) => ownMiddleware(module, method))

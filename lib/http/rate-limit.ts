@@ -21,7 +21,7 @@ export interface RateLimitOptions {
   windowMs?: number
   /** A connected client of the `redis` package: processes share their counts. Default: counts in this process. */
   redis?: RedisClient
-  /** Who is counted. Default: the client's address (IPv6 by /64) and the route pattern. */
+  /** Who is counted. Default: the client's address (IPv6 by /64, ports and zones left out) and the route pattern. */
   keyFor?: (request: Request) => string
   /** Start of the keys in Redis. Default `twinroute:attempts`. */
   keyPrefix?: string
@@ -50,7 +50,7 @@ const RULES: OptionRules<RateLimitOptions> = {
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   checkOptions('rateLimit', options, RULES)
-  const { attempts = 5, windowMs = 900_000, keyFor = clientRouteKey } = options
+  const { attempts = 5, windowMs = 900_000, keyFor = createKey() } = options
   const { redis, keyPrefix = 'twinroute:attempts', maxKeys = 100_000 } = options
   const { message = 'Too many attempts, please try again later' } = options
   const counter = createAttemptCounter({ attempts, windowMs, redis, keyPrefix, maxKeys })
@@ -64,6 +64,21 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     }
     next()
   }
+}
+
+/** The default key. Where clients have no address one of them can use up the attempts of all, so that is told, once. */
+function createKey(): (request: Request) => string {
+  let isTold = false
+  const warn = (): void => {
+    if (isTold) return
+    isTold = true
+    process.emitWarning(
+      'rateLimit: a request has no client address (a Unix socket, or X-Forwarded-For without one); all such clients ' +
+        'share one count. Set trustProxy, or say with keyFor who is counted',
+      { code: 'TWINROUTE_NO_CLIENT_ADDRESS' }
+    )
+  }
+  return (request) => clientRouteKey(request, warn)
 }
 
 function refuse(response: Response, { msBeforeNext }: RateLimiterRes, message: string): void {

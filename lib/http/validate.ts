@@ -11,7 +11,7 @@ import {
   type OptionRules
 } from '../errors/option-rules.js'
 import { problemsThatFit } from '../errors/problems.js'
-import { createJsonBodyReader } from './json-body.js'
+import { readRequestBody } from './request-body.js'
 import {
   check,
   isSchema,
@@ -23,7 +23,7 @@ import {
 } from './schema.js'
 
 export interface ValidateOptions {
-  /** Largest body in bytes, when this middleware is the one that reads it. Default 1 MiB. */
+  /** Largest body in bytes, when this middleware is the one that reads it. Default, and most, that of the route file; else 1 MiB. */
   bodyLimit?: number
 }
 
@@ -57,7 +57,7 @@ const SOURCES: readonly Source[] = ['params', 'query', 'body']
  * Middleware that checks the body, or each part named in a map `{ body, query, params }`, and sets
  * `request.validatedData` to what the schema makes of it (for a map: an object with the same keys). A failure goes to
  * `next` as a 400 `VALIDATION_ERROR` "Request validation failed" whose details list `{ field, message }`.
- * When nobody has parsed the body, it is read here as JSON.
+ * When nobody has parsed the body, it is read here: JSON (also `+json` types), urlencoded forms and plain text, as for a handler.
  *
  * @param given a Standard Schema for the body, or a map of them
  * @throws TypeError naming a wrong or unknown option, or what is no schema or no part of a request
@@ -69,11 +69,10 @@ export function validate<Given extends Schema | SchemaBySource>(
   const wrong = wrongValue('validate', 'schema', given, isSchema(given) ? GIVEN : { ...BY_SOURCE, ...GIVEN })
   if (wrong !== undefined) throw new TypeError(wrong)
   checkOptions('validate', options, RULES)
-  const readBody = createJsonBodyReader(options.bodyLimit ?? 1024 * 1024)
   const readsBody = isSchema(given) || given.body !== undefined
-  const validateRequest: Middleware = async (request, response, next) => {
+  const validateRequest: Middleware = async (request, _response, next) => {
     try {
-      if (readsBody) await readBody(request, response)
+      if (readsBody) await readRequestBody(request, options.bodyLimit)
       const checked = isSchema(given) ? await check(given, request.body) : await checkSources(given, request)
       if (checked.problems !== undefined) throw new ValidationError('Request validation failed', checked.problems)
       request.validatedData = checked.value

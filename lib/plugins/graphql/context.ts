@@ -3,11 +3,10 @@ import type { ContextFunction, GraphqlContext } from '../../contract/graphql.js'
 import { isProduction, type Mode } from '../../contract/mode.js'
 import type { Request } from '../../contract/request.js'
 import type { Response } from '../../contract/response.js'
+import { bearerToken } from '../../auth/bearer.js'
 import { checkOptions, hasMethods, isFunction, type OptionRules } from '../../errors/option-rules.js'
 import { settle } from './promise.js'
 import { SetupError } from './setup-error.js'
-
-const BEARER = 'Bearer '
 
 /** Somebody to try an API as. */
 const FIXED_USER = { id: '1', name: 'Example User', email: 'user@example.com', role: 'user' }
@@ -53,7 +52,7 @@ const BEARER_RULES: OptionRules<BearerContextOptions> = {
 /**
  * The authenticated form: the header must begin with `Bearer `, and `user` is who the rest speaks for, or null. Claims
  * with a `userId` become `{ id, role }`; any other identity is `user` as it is. A bad token makes nobody of its sender;
- * only a failure to find out (an error with a 5xx status) fails the request.
+ * nor does a repeated header; only a failure to find out (an error with a 5xx status) fails the request.
  *
  * @throws TypeError naming a wrong or unknown option
  */
@@ -61,11 +60,11 @@ export function bearerContext(options: BearerContextOptions): ContextFunction {
   checkOptions('bearerContext', options, BEARER_RULES)
   const { verify } = options
   const check: VerifyToken = typeof verify === 'function' ? verify : (token) => verify.verifyAccess(token)
-  return async ({ headers }) => {
-    const header = headers.authorization
-    if (!header?.startsWith(BEARER)) return { user: null }
+  return async ({ raw }) => {
+    const token = bearerToken(raw)
+    if (!token) return { user: null }
     try {
-      return { user: toUser(await check(header.slice(BEARER.length))) }
+      return { user: toUser(await check(token)) }
     } catch (error) {
       if (Number((error as { statusCode?: unknown } | null)?.statusCode) >= 500) throw error
       return { user: null }
