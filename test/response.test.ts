@@ -1,12 +1,17 @@
 // The order of an answer: what hooks, middleware and handlers set, each by the means of its own side, counts in the order
 // of the calls.
-import { once } from 'node:events'
+import { EventEmitter, on, once } from 'node:events'
+import { get } from 'node:http'
 import { connect } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
+import express from 'express'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import t from 'tap'
 import { createApp, createMiddleware, errorHandler, fileRoutes } from 'twinroute'
+import twinrouteExpress from 'twinroute/express'
 import {
   addressOf,
   callByInject,
@@ -17,6 +22,7 @@ import {
   type Call,
   type Routes
 } from './support/hosts.js'
+import { head, Wire } from './support/wire.js'
 
 type Handler = (request: any, response: any, next: any) => unknown
 
@@ -734,4 +740,391 @@ t.test('in development, once per route, a status beside further keys is warned o
         t.match(msg, /status \(404\) beside message, .* sent with status 200\. .*\{ status, headers, body \}/)
     })
   }
+})
+
+/** What becomes of an answer: its text, or that it was cut off before its end. */
+async function fateOf(call: Call, line: string): Promise<string> {
+  try {
+    return (await call(line)).text
+  } catch {
+    return 'cut off'
+  }
+}
+
+const BEGIN: Record<string, (response: any) => unknown> = {
+  write: (s) => s.write('a'),
+  flushHeaders: (s) => s.flushHeaders(),
+  writeHead: (s) => s.writeHead(200),
+  'writeHead and write': (s) => s.writeHead(200, { 'Content-Type': 'text/plain' }).write('a')
+}
+
+const FINISH: Record<string, (response: any) => unknown> = {
+  json: (s) => s.json({}),
+  'status and json': (s) => s.status(500).json({}),
+  jsonp: (s) => s.jsonp({}),
+  'a text sent': (s) => s.send('x'),
+  'bytes sent': (s) => s.send(Buffer.from('x')),
+  sendStatus: (s) => s.sendStatus(500),
+  redirect: (s) => s.redirect('/x')
+}
+
+const begun = Object.entries(BEGIN).flatMap(([first, begin]) =>
+  Object.entries(FINISH).map(([second, finish]) => ({
+    rule: `${first}, then ${second}`,
+    handle: (_: any, s: any) => void (begin(s), finish(s))
+  }))
+)
+
+t.test('an answer that has begun and gets a second one is cut off, as by the error that Express throws', async (t) => {
+  const targets: Record<string, () => Promise<Call>> = {
+    'Express 5': async () => {
+      const app = express().set('env', 'test')
+      for (const [index, { handle }] of begun.entries()) app.get(`/api/r${index}`, handle)
+      const server = app.listen(0, '127.0.0.1')
+      t.teardown(() => server.close())
+      await once(server, 'listening')
+      return callOver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    },
+    'twinroute/express': async () => {
+      const app = twinrouteExpress()
+      for (const [index, { handle }] of begun.entries()) app.get(`/api/r${index}`, handle)
+      t.teardown(() => app.fastify.close())
+      return callOver(await addressOf(app.fastify))
+    }
+  }
+  for (const [target, start] of Object.entries(targets)) {
+    t.test(target, async (t) => {
+      const call = await start()
+      for (const [index, { rule }] of begun.entries())
+        t.equal(await fateOf(call, `GET /api/r${index}`), 'cut off', rule)
+    })
+  }
+  const routes = Object.fromEntries(begun.map(({ handle }, index) => [`r${index}`, { GET: handle }]))
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const [index, { rule }] of begun.entries()) t.equal(await fateOf(call, `GET /api/r${index}`), 'cut off', rule)
+  })
+})
+
+t.test('error middleware may end an answer that had begun, and one that answers anew has it cut off', async (t) => {
+  const handlers: Record<string, readonly [handle: (s: any) => unknown, fate: string]> = {
+    'ends it': [(s) => s.end('b'), 'ab'],
+    'answers anew': [(s) => s.status(500).json({}), 'cut off'],
+    'sends a text': [(s) => s.send('x'), 'cut off']
+  }
+  const apiDir = writeRoutes(t, {
+    a: { GET: (_: any, s: any) => void (s.write('a'), s.json({})) },
+    b: { GET: (_: any, s: any) => (s.write('a'), { a: 1 }) }
+  })
+  for (const [rule, [handle, fate]] of Object.entries(handlers)) {
+    const answer = (_error: any, _q: any, s: any, _next: any): void => void handle(s)
+    const asLast = await createApp({ mode: 'test', apiDir, errorHandler: answer })
+    const used = await createApp({ mode: 'test', apiDir })
+    used.use(answer)
+    for (const [place, app] of Object.entries({ 'the errorHandler option': asLast, 'use()': used })) {
+      t.teardown(() => app.close())
+      const address = await addressOf(app as never)
+      for (const call of [callOver(address), callByInject(app as never)])
+        for (const path of ['/api/a', '/api/b'])
+          t.equal(await fateOf(call, `GET ${path}`), fate, `${place} ${rule}, ${path}`)
+    }
+  }
+})
+
+t.test('a value that is returned behind a begun answer cuts it off, unless it is no answer', async (t) => {
+  const answers: Record<string, () => unknown> = {
+    'an object': () => ({ a: 1 }),
+    'an array': () => [],
+    'a text': () => 'x',
+    bytes: () => Buffer.from('x'),
+    'a stream': () => Readable.from(['x']),
+    'a status object': () => ({ status: 500 }),
+    'a web Response': () => new globalThis.Response('x'),
+    'an error': () => new Error('x')
+  }
+  const others: Record<string, (response: any) => unknown> = {
+    nothing: () => undefined,
+    null: () => null,
+    'what write returns': (s) => s.write('b'),
+    'a timer': () => setImmediate(() => {}),
+    'an emitter': (s) => s.once('x', () => {}),
+    'the response': (s) => s
+  }
+  const cut = Object.values(answers).map((give) => (_: any, s: any) => (s.write('a'), give()))
+  const kept = Object.values(others).map((give) => (_: any, s: any) => {
+    s.write('a')
+    setImmediate(() => setImmediate(() => s.end('c')))
+    return give(s)
+  })
+  const ended = Object.values(answers).map((give) => async (_: any, s: any) => (s.write('a'), s.end(), give()))
+  const piped = [(_: any, s: any) => (Readable.from(turns('a', 'b', () => s.json({}))).pipe(s), undefined)]
+  const routes = Object.fromEntries([...cut, ...kept, ...ended, ...piped].map((GET, index) => [`r${index}`, { GET }]))
+  const wanted = [
+    ...Object.keys(answers).map((rule) => [rule, /^cut off$/] as const),
+    ...Object.keys(others).map((rule) => [rule, /^ab?c$/] as const),
+    ...Object.keys(answers).map((rule) => [`${rule} after the end`, /^a$/] as const),
+    ['json while a stream is piped', /^ab$/] as const
+  ]
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const [index, [rule, fate]] of wanted.entries()) t.match(await fateOf(call, `GET /api/r${index}`), fate, rule)
+  })
+})
+
+/** Yields a text, does something while it is under way, and yields another. */
+async function* turns(first: string, second: string, between: () => unknown): AsyncGenerator<string> {
+  yield first
+  await turn()
+  between()
+  yield second
+}
+
+t.test('the reason phrase of an error answer is that of its status, unless error middleware answers', async (t) => {
+  const fail = (_: unknown, response: any): void => {
+    response.statusMessage = 'Created it'
+    throw new Error('failed')
+  }
+  const phrases = async (app: FastifyInstance, path: string): Promise<string[]> => {
+    const injected = await app.inject(path)
+    const [response] = await once(get(`${await addressOf(app)}${path}`, { agent: false }), 'response')
+    response.resume()
+    return [injected.statusMessage, response.statusMessage]
+  }
+  const standard = ['Internal Server Error', 'Internal Server Error']
+  const handlers: Record<string, object> = {
+    'no error handler': {},
+    'the error handler': { errorHandler },
+    "a Fastify handler of one's own": {
+      errorHandler: (_: unknown, __: unknown, reply: any) => reply.code(500).send('x')
+    }
+  }
+  for (const [rule, options] of Object.entries(handlers)) {
+    const app = await createApp({ mode: 'test', apiDir: writeRoutes(t, { a: { GET: fail } }), ...options })
+    t.teardown(() => app.close())
+    t.strictSame(await phrases(app as never, '/api/a'), standard, rule)
+  }
+  const host = fastify()
+  t.teardown(() => host.close())
+  await host.register(fileRoutes, { mode: 'test', apiDir: writeRoutes(t, { a: { GET: fail } }) })
+  t.strictSame(await phrases(host, '/api/a'), standard, 'on a host')
+  const app = await createApp({ mode: 'test', apiDir: writeRoutes(t, { a: { GET: fail } }) })
+  t.teardown(() => app.close())
+  app.use((_error: any, _q: any, s: any, _next: any) => void s.status(500).end())
+  t.strictSame(await phrases(app as never, '/api/a'), ['Created it', 'Created it'], 'error middleware')
+})
+
+/** Answers by `end`, with what their author says of them. */
+const RAW: Record<string, (response: any) => unknown> = {
+  'a page without a type': (s) => s.end('<h1>hi</h1>'),
+  'bytes without a type': (s) => s.end(Buffer.from('hi')),
+  nothing: (s) => s.end(),
+  'an empty text': (s) => s.end(''),
+  'a text in latin1': (s) => s.end('hü', 'latin1'),
+  'a typed text': (s) => s.setHeader('Content-Type', 'text/css').end('a {}'),
+  'JSON without a charset': (s) => s.setHeader('Content-Type', 'application/json').end('{}'),
+  'typed bytes': (s) => s.setHeader('Content-Type', 'image/png').end(Buffer.from('x')),
+  'a length of its own': (s) => s.setHeader('Content-Length', '2').end('hi'),
+  'a length without a body': (s) => (s.req.method === 'HEAD' ? s.setHeader('Content-Length', '9').end() : s.end()),
+  'a status': (s) => ((s.statusCode = 418), s.end('tea')),
+  'a 204 with a type': (s) => s.status(204).setHeader('Content-Type', 'text/css').end('x'),
+  'a 304 with an ETag': (s) => s.status(304).setHeader('ETag', '"a"').end(),
+  'an error page of middleware': (s) => s.status(401).end('<h1>no</h1>')
+}
+
+t.test('an onSend hook that passes its payload on adds nothing to a raw answer', async (t) => {
+  const lines = Object.keys(RAW).flatMap((_, index) => [`GET /r${index}`, `HEAD /r${index}`])
+  const answers = async (call: Call): Promise<unknown[]> => {
+    const seen: unknown[] = []
+    for (const line of lines) {
+      const { status, headers, text } = await call(line)
+      const { date: _date, connection: _connection, 'x-request-id': _id, 'x-powered-by': _by, ...kept } = headers
+      seen.push({ line, status, headers: kept, text })
+    }
+    return seen
+  }
+  const middleware = (q: any, s: any, next: any): unknown => {
+    const handle = Object.values(RAW)[Number(q.url.slice(2))]
+    return handle === undefined ? next() : handle(s)
+  }
+  const pass = async (_request: unknown, _reply: unknown, payload: unknown): Promise<unknown> => payload
+  const reference = express().use(middleware).listen(0, '127.0.0.1')
+  t.teardown(() => reference.close())
+  await once(reference, 'listening')
+  const wanted = await answers(callOver(`http://127.0.0.1:${(reference.address() as AddressInfo).port}`))
+
+  const ours = twinrouteExpress().use(middleware)
+  ours.fastify.addHook('onSend', pass)
+  t.teardown(() => ours.fastify.close())
+  t.strictSame(await answers(callOver(await addressOf(ours.fastify))), wanted, 'twinroute/express')
+
+  const app = await createApp({ mode: 'test', apiDir: writeRoutes(t, { unused: { GET() {} } }) })
+  t.teardown(() => app.close())
+  app.addHook('onSend', pass)
+  app.use(middleware as never)
+  t.strictSame(await answers(callOver(await addressOf(app as never))), wanted, 'createApp, use()')
+
+  const handlers = Object.entries(RAW).map(([, handle], index) => [
+    `r${index}`,
+    { GET: (_: any, s: any) => void handle(s) }
+  ])
+  const host = fastify()
+  t.teardown(() => host.close())
+  host.addHook('onSend', (_request, _reply, payload, done) => done(null, payload))
+  const apiDir = writeRoutes(t, Object.fromEntries(handlers))
+  await host.register(fileRoutes, { mode: 'test', apiDir, baseRoute: '/' })
+  t.strictSame(await answers(callOver(await addressOf(host))), wanted, 'host, route files')
+})
+
+t.test('an onSend hook sees a raw answer and may change it', async (t) => {
+  const app = await createApp({ mode: 'test', apiDir: writeRoutes(t, { unused: { GET() {} } }) })
+  t.teardown(() => app.close())
+  const seen: unknown[] = []
+  app.addHook('onSend', async (_request, reply, payload) => {
+    seen.push([payload, reply.getHeader('content-type'), reply.getHeader('content-length')])
+    reply.type('text/x')
+    return `${String(payload)}!`
+  })
+  app.use(((q: any, s: any) => {
+    if (q.url === '/length') s.setHeader('Content-Length', '1')
+    s.once('finish', () => seen.push(s.getHeader('content-length')))
+    s.end('a')
+  }) as never)
+  for (const call of [callByInject(app as never), callOver(await addressOf(app as never))]) {
+    t.match(await call('GET /plain'), { text: 'a!', headers: { 'content-type': 'text/x' } })
+    t.match(await call('GET /length'), { text: 'a!', headers: { 'content-type': 'text/x', 'content-length': '2' } })
+  }
+  const wanted = [['a', undefined, undefined], undefined, ['a', undefined, '1'], '2']
+  t.strictSame(seen, [...wanted, ...wanted])
+})
+
+t.test('a raw answer of 102 leaves as it is, with onSend hooks too', async (t) => {
+  const app = await createApp({ mode: 'test', apiDir: writeRoutes(t, { unused: { GET() {} } }) })
+  t.teardown(() => app.close())
+  app.addHook('onSend', async (_request, _reply, payload) => payload)
+  app.use(((_q: any, s: any) => void ((s.statusCode = 102), s.end())) as never)
+  const wire = new Wire(t, await addressOf(app as never))
+  await wire.write(head('GET /'))
+  t.match(await wire.until(/\r\n\r\n/), /^HTTP\/1\.1 102 Processing\r\n/)
+})
+
+t.test('every handler gets next, whatever parameters it declares', async (t) => {
+  const router = express.Router()
+  router.get('/*rest', (_q, s) => void s.send('by a router'))
+  const rows: Record<string, readonly [GET: Handler, status: number, text: RegExp]> = {
+    'next(error)': [(_q, _s, next) => next(new Error('mine')), 500, /mine/],
+    'next(error) of an asynchronous handler': [
+      async (_q, _s, next) => (await turn(), next(new Error('mine'))),
+      500,
+      /mine/
+    ],
+    'next(error) with a status': [
+      (_q, _s, next) => next(Object.assign(new Error('mine'), { status: 409 })),
+      409,
+      /mine/
+    ],
+    'next(error) later': [(_q, _s, next) => void setImmediate(() => next(new Error('mine'))), 500, /mine/],
+    'next of a text': [(_q, _s, next) => next('mine'), 500, /mine/],
+    'next()': [(_q, _s, next) => next(), 404, /NOT_FOUND/],
+    'next() later': [async (_q, _s, next) => void setImmediate(() => next()), 404, /NOT_FOUND/],
+    'next(null)': [(_q, _s, next) => next(null), 404, /NOT_FOUND/],
+    "next('route')": [(_q, _s, next) => next('route'), 404, /NOT_FOUND/],
+    "next('router')": [(_q, _s, next) => next('router'), 404, /NOT_FOUND/],
+    'next() as the last of several arguments': [(...given: any[]) => given.at(-1)(), 404, /NOT_FOUND/],
+    'next(error), then a value': [(_q, _s, next) => (next(new Error('mine')), { a: 1 }), 500, /mine/],
+    'next(error) twice': [(_q, _s, next) => (next(new Error('mine')), next(new Error('second'))), 500, /mine/],
+    'next() after the answer': [(_q, s, next) => (s.send('sent'), next()), 200, /^sent$/],
+    'next(error) after the answer': [(_q, s, next) => (s.send('sent'), next(new Error('mine'))), 200, /^sent$/],
+    'a handler that ignores it': [(_q, s) => s.send('sent'), 200, /^sent$/],
+    'a Router as the handler': [router, 200, /^by a router$/],
+    'request.next(error)': [(q) => q.next(new Error('mine')), 500, /mine/],
+    'request.next()': [(q) => q.next(), 404, /NOT_FOUND/]
+  }
+  const routes = Object.fromEntries(Object.values(rows).map(([GET], index) => [`r${index}`, { GET }]))
+  onEveryHost(t, { routes, options: { errorHandler } }, async (t, call) => {
+    for (const [index, [rule, [, status, text]]] of Object.entries(rows).entries()) {
+      t.match(await call(`GET /api/r${index}`), { status, text }, rule)
+      t.match(await call(`HEAD /api/r${index}`), { status, text: '' }, `${rule}, HEAD`)
+    }
+  })
+  t.test('error middleware gets what next gets', async (t) => {
+    const app = await createApp({
+      mode: 'test',
+      apiDir: writeRoutes(t, { a: { POST: (_q: any, _s: any, next: any) => next(new Error('mine')) } })
+    })
+    t.teardown(() => app.close())
+    app.use((error: any, _q: any, s: any, _next: any) => void s.status(418).send(error.message))
+    t.match(await callByInject(app as never)('POST /api/a'), { status: 418, text: 'mine' })
+  })
+})
+
+/** A logger, and a promise of the first entry that matches. */
+function logWatch() {
+  const lines = new EventEmitter()
+  const stream = { write: (line: string) => void lines.emit('line', JSON.parse(line)) }
+  const until = async (pattern: RegExp): Promise<any> => {
+    for await (const [entry] of on(lines, 'line')) if (pattern.test(entry.msg)) return entry
+  }
+  return { logger: { level: 'warn', stream }, until }
+}
+
+t.test('in development a handler that returns nothing and does not answer is named after a second', async (t) => {
+  const handlers: readonly Handler[] = [async () => {}, () => {}, (_, response) => response.status(201)]
+  const { logger, until } = logWatch()
+  const open: any[] = []
+  const routes = Object.fromEntries(
+    handlers.map((handle, index) => [
+      `silent${index}`,
+      { GET: (q: any, s: any, next: any): unknown => (open.push(s), handle(q, s, next)) }
+    ])
+  )
+  onEveryHost(t, { routes, options: { mode: 'development', fastifyOptions: { logger } as never } }, async (t, call) => {
+    const said = handlers.map(async (_, index) => until(new RegExp(`^No answer after 1000 ms: .*silent${index}`)))
+    const answers = handlers.map(async (_, index) => call(`GET /api/silent${index}`))
+    for (const [index, line] of said.entries()) {
+      const { msg, method, file } = await line
+      t.match({ method, file }, { method: 'GET', file: new RegExp(`silent${index}.route\\.js$`) })
+      t.match(msg, /GET of \S+ has returned nothing and not answered\. Return an object, .* response\.json\(\)/)
+    }
+    for (const response of open.splice(0)) response.end('late')
+    for (const answer of answers) t.match(await answer, { text: 'late' }, 'the answer may still come')
+  })
+})
+
+t.test('the log of a 503 names who has not answered, in every mode', async (t) => {
+  const never = (): void => {}
+  const config = { timeout: 10 }
+  const routes: Routes = {
+    handler: { GET: async () => {}, config },
+    middleware: { GET: () => 'x', middleware: [never], config }
+  }
+  const rows = [
+    ['handler', /: GET of \S+handler\S+ has returned nothing and not answered\. Return an object/],
+    ['middleware', /: a middleware in front of GET of \S+middleware\S+ has neither answered nor called next\(\)$/]
+  ] as const
+  for (const mode of ['production', 'development']) {
+    const { logger, until } = logWatch()
+    onEveryHost(t, { routes, options: { mode, fastifyOptions: { logger } as never } }, async (t, call) => {
+      for (const [name, pattern] of rows) {
+        const said = until(/^No answer within/)
+        t.equal((await call(`GET /api/${name}`)).status, 503)
+        t.match(
+          await said,
+          { msg: pattern, method: 'GET', file: new RegExp(`${name}.route\\.js$`) },
+          `${name}, ${mode}`
+        )
+      }
+    })
+  }
+  t.test('a middleware of use() too, where no route is reached', async (t) => {
+    const { logger, until } = logWatch()
+    const app = await createApp({
+      mode: 'test',
+      handlerTimeout: 10,
+      apiDir: writeRoutes(t, { unused: { GET() {} } }),
+      fastifyOptions: { logger } as never
+    })
+    t.teardown(() => app.close())
+    app.use(never as never)
+    const said = until(/^No answer within/)
+    t.equal((await callByInject(app as never)('GET /none')).status, 503)
+    t.match((await said).msg, /: a middleware in front of GET has neither answered nor called next\(\)$/)
+  })
 })

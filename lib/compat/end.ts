@@ -5,10 +5,12 @@ import type { HeaderMethods } from './headers.js'
 import { failLate, tooLate, wasTimedOut } from './late-calls.js'
 import { hasOnSend } from './private-names.js'
 import {
+  BEGUN,
   FAILING,
   HANDED_OVER,
   kAnswered,
   kHeaders,
+  kRawEnd,
   kReply,
   LEAVING,
   markAnswered,
@@ -29,10 +31,10 @@ import { callbackIn, refuseStatusLine } from './status-line.js'
  * OPEN         write, end, a bad status line   to the error handler (status-line.ts)                FAILING
  * OPEN         send, json                      hand-over.ts: reply.send, onSend hooks               HANDED_OVER
  * OPEN         a stream is delivered           hand-over.ts: Fastify pipes it                       LEAVING
- * OPEN         writeHead                       node's writeHead, with the reply's headers           LEAVING
- * OPEN         write                           node's write, which calls writeHead                  LEAVING
+ * OPEN         writeHead                       node's writeHead, with the reply's headers           BEGUN
+ * OPEN         write                           node's write, which calls writeHead                  BEGUN
  * OPEN         end, onSend hooks               the payload takes the reply's way, so that they run  HANDED_OVER
- * OPEN         end, no hooks to run            node's end, which calls writeHead                    LEAVING
+ * OPEN         end, no hooks to run            node's end, which calls writeHead                    BEGUN
  * OPEN         an error                        dispatch/handle-error.ts: to the error handler       FAILING
  * HANDED_OVER  what node refuses to send       thrown to the caller of `send` (hand-over.ts)        OPEN
  * HANDED_OVER  an error in a hook              app/error-handling.ts: to error middleware           OPEN
@@ -40,12 +42,15 @@ import { callbackIn, refuseStatusLine } from './status-line.js'
  * HANDED_OVER  end                             nothing: hooks still run, Fastify will end           -
  * not OPEN     writeHead, refused by node      the head goes out without it (safe-head.ts)          LEAVING
  * HANDED_OVER  status                          warned, no effect                                    -
- * HANDED_OVER  writeHead, `end` is patched     the head waits for the body (holdHead)               LEAVING
+ * HANDED_OVER  writeHead, `end` raw or patched the head waits for the body (holdHead)               LEAVING
  * HANDED_OVER  writeHead                       node's, called by Fastify                            LEAVING
  * HANDED_OVER  write                           node's, called by Fastify when it pipes              LEAVING
  * FAILING      writeHead, write                as HANDED_OVER                                       LEAVING
  * FAILING      end                             node's: this is the error handler's answer           LEAVING
  * LEAVING      writeHead, write, end           node's, with node's errors                           -
+ * BEGUN        the same                        the same                                             -
+ * BEGUN        send, json, a value returned    an error, unless it ended or a stream is piped       REFUSED
+ * REFUSED      send, json                      cut off                                              -
  * not OPEN     send, json                      warned, no effect: the first answer stands           -
  * not OPEN     any other error                 logged; an answer half sent is cut off               -
  *
@@ -62,10 +67,12 @@ export interface ResponseBase {
 /** `end` and `writeHead` over those of a base prototype. */
 export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
-    if (this.writableEnded && wasTimedOut(this)) return tooLate(this, 'writeHead')
-    if (this.end !== end && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
+    if (this.writableEnded && wasTimedOut(this)) return tooLate(this, 'response.writeHead()')
+    if ((this.end !== end || this[kRawEnd] !== null) && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
     const head = writeHeadSafely(this, base, [status, ...rest])
-    if (this[kAnswered] !== LEAVING) markAnswered(this, LEAVING)
+    const state = this[kAnswered]
+    if (state === OPEN) markAnswered(this, BEGUN)
+    else if (state === HANDED_OVER || state === FAILING) markAnswered(this, LEAVING)
     return head
   }
   function end(this: LinkedResponse, chunk?: unknown, encoding?: unknown, callback?: unknown): LinkedResponse {
@@ -104,13 +111,16 @@ function isWithFastify(response: LinkedResponse): boolean {
 
 /**
  * Fastify writes the head before it calls `end`. Under Express a patched `end` (middleware that measures, session stores)
- * may still set headers, so the head waits: it goes out with the body.
+ * may still set headers, so the head waits: it goes out with the body. So does that of a raw `end`, to which Fastify would
+ * add what node alone knows how to add.
  */
 function holdHead(response: LinkedResponse, status: number, headers: unknown): LinkedResponse {
   markAnswered(response, LEAVING)
   response.statusCode = status
   if (typeof headers === 'object' && headers !== null && headers !== response[kHeaders])
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value as string)
+  // not by removeHeader, after which node writes no length of its own either
+  if (response[kRawEnd] === false) Reflect.deleteProperty(response[kHeaders] ?? {}, 'content-length')
   return response
 }
 
@@ -118,21 +128,37 @@ function mustRunOnSend(response: LinkedResponse, reply: FastifyReply): boolean {
   return !response.headersSent && !reply.sent && !response.hasHeader('transfer-encoding') && hasOnSend(reply)
 }
 
-/** A first raw `end` on a route with onSend hooks: the payload takes the reply's way, so that they run. */
+/**
+ * A first raw `end` on a route with onSend hooks: the payload takes the reply's way, so that they run. The headers stay as
+ * the author and the hooks have set them.
+ */
 function endByReply(response: LinkedResponse, given: unknown[]): LinkedResponse {
   const [chunk, encoding] = given
   const callback = callbackIn(given)
   if (callback !== undefined) response.once('finish', callback)
   const reply = response[kReply] as FastifyReply
+  const length = response.getHeader('content-length')
+  response[kRawEnd] = length !== undefined
+  if (length !== undefined) reply.header('content-length', length) // Fastify corrects it if a hook changes the payload
   const payload = rawPayload(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-  if (payload !== undefined && response.req.method !== 'HEAD') response.removeHeader('content-length')
-  // as a Buffer the payload keeps the Content-Type as it was set: Fastify adds a charset to that of a string
-  handOver(
-    response,
-    reply,
-    typeof payload === 'string' && response.hasHeader('content-type') ? Buffer.from(payload) : payload
-  )
+  handOver(response, reply, keepType(response, isBodiless(response.statusCode) ? undefined : payload), 100)
   return response
+}
+
+function isBodiless(status: number): boolean {
+  return status < 200 || status === 204
+}
+
+/** Fastify guesses a type that is missing, and completes that of a JSON text: neither is done to a raw answer. */
+function keepType(response: LinkedResponse, payload: Chunk): Chunk {
+  const type = response.getHeader('content-type')
+  if (type !== undefined)
+    return typeof payload === 'string' && /json/i.test(String(type)) ? Buffer.from(payload) : payload
+  const headers = response[kHeaders]
+  if (payload === undefined || headers === null) return payload
+  const forget = (): unknown => Reflect.deleteProperty(headers, 'content-type')
+  Object.defineProperty(headers, 'content-type', { configurable: true, set: forget }) // the guess, before any hook runs
+  return payload
 }
 
 function rawPayload(chunk: unknown, encoding: BufferEncoding): Chunk {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { isSendable } from '../errors/error-headers.js'
 import { removeContentHeaders } from './headers.js'
-import { HANDED_OVER, kAnswered, LEAVING, markAnswered, OPEN, type LinkedResponse } from './slots.js'
+import { HANDED_OVER, kAnswered, kRawEnd, LEAVING, markAnswered, OPEN, type LinkedResponse } from './slots.js'
 import { cleanStatusLine, statusLineError } from './status-line.js'
 
 /** What a whole body is handed over as. */
@@ -14,10 +14,10 @@ let underWay: LinkedResponse | null = null
  * Gives the payload to Fastify. An answer that node refuses to send (a status of 99, a header with a line break) is thrown
  * to the caller, and the response is open again for the error answer.
  */
-export function handOver(response: LinkedResponse, reply: FastifyReply, payload: unknown): void {
+export function handOver(response: LinkedResponse, reply: FastifyReply, payload: unknown, lowestStatus = 200): void {
   markAnswered(response, isStream(payload) ? LEAVING : HANDED_OVER)
-  // looked at before onSend hooks run; below 200 it is no answer, and the client would go on waiting for one
-  const refused = statusLineError(response, 200)
+  // looked at before onSend hooks run; below 200 it is no answer, which only a raw `end` may mean
+  const refused = statusLineError(response, lowestStatus)
   const outer = underWay
   underWay = response
   try {
@@ -53,6 +53,7 @@ export function isStream(payload: unknown): boolean {
 function reopen(response: LinkedResponse, reply: FastifyReply): void {
   if (response.headersSent) return
   response[kAnswered] = OPEN
+  response[kRawEnd] = null
   cleanStatusLine(response)
   removeContentHeaders(reply)
   const headers = reply.getHeaders()

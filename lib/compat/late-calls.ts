@@ -1,6 +1,17 @@
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.js'
-import { kAbort, kAnswered, kReply, LEAVING, OPEN, type LinkedRequest, type LinkedResponse } from './slots.js'
+import {
+  BEGUN,
+  FAILING,
+  HANDED_OVER,
+  kAbort,
+  kAnswered,
+  kReply,
+  LEAVING,
+  REFUSED,
+  type LinkedRequest,
+  type LinkedResponse
+} from './slots.js'
 import { callbackIn, refuseStatusLine } from './status-line.js'
 
 type Setters = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
@@ -24,7 +35,8 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
     write(this: LinkedResponse, chunk: unknown, ...rest: unknown[]) {
       if (this.writableEnded) return failLate(this, 'write', rest)
       if (refuseStatusLine(this, rest)) return false
-      if (this[kAnswered] !== OPEN) this[kAnswered] = LEAVING // Fastify pipes a stream, and the head goes out now
+      const state = this[kAnswered]
+      if (state === HANDED_OVER || state === FAILING) this[kAnswered] = LEAVING // Fastify pipes a stream
       return Reflect.apply(base.write, this, [chunk, ...rest]) as boolean
     }
   }
@@ -33,7 +45,9 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
 
 function headerSetter(name: string, set: (...given: never[]) => unknown) {
   return function (this: LinkedResponse, ...given: unknown[]): unknown {
-    return this.writableEnded && wasTimedOut(this) ? tooLate(this, name) : Reflect.apply(set, this, given)
+    return this.writableEnded && wasTimedOut(this)
+      ? tooLate(this, `response.${name}()`)
+      : Reflect.apply(set, this, given)
   }
 }
 
@@ -43,16 +57,40 @@ export function wasTimedOut({ req }: LinkedResponse): boolean {
 }
 
 /** Notes a call that came after the answer. */
-export function tooLate(response: LinkedResponse, method: string): LinkedResponse {
+export function tooLate(response: LinkedResponse, by: string): LinkedResponse {
   const reply = response[kReply]
   const request = { method: reply?.request.method, url: reply?.request.url }
-  reply?.log.warn(request, `The request was answered already; response.${method}() has no effect`)
+  reply?.log.warn(request, `The request was answered already; ${by} has no effect`)
+  return response
+}
+
+/** An answer that has begun and that nothing ends: no `end()` yet, and nothing is piped into it, which would end it. */
+export function isUnfinished(response: LinkedResponse): boolean {
+  return response[kAnswered] === BEGUN && !response.writableEnded && response.listenerCount('unpipe') === 0
+}
+
+/**
+ * A second answer is a mistake, never a crash: the first one stands. Where the first one has only begun, the client would
+ * wait for its end for ever: the mistake takes the way of all errors, as what Express throws in this place does.
+ */
+export function refuseSecond(response: LinkedResponse, by: string): LinkedResponse {
+  if (response[kAnswered] === REFUSED) return cutOff(response)
+  if (!isUnfinished(response)) return tooLate(response, by)
+  response[kAnswered] = REFUSED
+  const error = new Error(`The answer had begun (write, writeHead, flushHeaders) before ${by}`)
+  ;(response.req as LinkedRequest).next?.(Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' }))
+  return response
+}
+
+/** Error middleware has answered the error as if nothing had been sent. */
+function cutOff(response: LinkedResponse): LinkedResponse {
+  if (!response.writableEnded) response.destroy()
   return response
 }
 
 /** The same for one that carries data: a callback among its arguments gets the error that node would give it. */
 export function failLate(response: LinkedResponse, method: string, given: readonly unknown[]): false {
-  tooLate(response, method)
+  tooLate(response, `response.${method}()`)
   const callback = callbackIn(given)
   if (callback !== undefined) process.nextTick(callback, writeAfterEnd())
   return false

@@ -3,7 +3,7 @@ import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { etagOf } from './etag.js'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
-import { tooLate } from './late-calls.js'
+import { isUnfinished, refuseSecond, tooLate } from './late-calls.js'
 import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from './slots.js'
 
 const HTML = 'text/html; charset=utf-8'
@@ -32,7 +32,7 @@ export function send(this: LinkedResponse, body?: unknown): LinkedResponse {
 
 /** `response.status` as Express 5's; while hooks run for an answer, a second one cannot change what the first is called. */
 export function status(this: LinkedResponse, code: number): LinkedResponse {
-  if (this[kAnswered] === HANDED_OVER) return tooLate(this, 'status')
+  if (this[kAnswered] === HANDED_OVER) return tooLate(this, 'response.status()')
   return express.response.status.call(this, code) as LinkedResponse
 }
 
@@ -40,13 +40,15 @@ export function status(this: LinkedResponse, code: number): LinkedResponse {
 export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
   const settings = this.app.settings as Record<string, unknown>
   if (this.send !== send || settings['json escape'] || settings['json replacer'] || settings['json spaces']) {
-    if (isLate(this)) return tooLate(this, 'json')
+    if (isLate(this)) return refuseSecond(this, 'response.json()')
     return express.response.json.call(this, body) as LinkedResponse
   }
   const text = JSON.stringify(body) as string | undefined
   if (text === undefined) {
-    if (isLate(this)) return tooLate(this, 'json')
-    if (!currentType(this)) this.setHeader('Content-Type', JSON_TYPE)
+    if (!currentType(this)) {
+      if (isLate(this)) return refuseSecond(this, 'response.json()')
+      this.setHeader('Content-Type', JSON_TYPE)
+    }
     return finish(this, { chunk: undefined, type: undefined })
   }
   return finish(this, { chunk: text, type: currentType(this) ? textType(this) : JSON_TYPE })
@@ -55,7 +57,7 @@ export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
 /** Express's further ways to answer, which set headers first: after an answer they are mistakes like a second `send`. */
 export function lateProofAnswer(name: 'jsonp' | 'redirect' | 'sendStatus') {
   return function (this: LinkedResponse, ...given: unknown[]): unknown {
-    return isLate(this) ? tooLate(this, name) : Reflect.apply(express.response[name], this, given)
+    return isLate(this) ? refuseSecond(this, `response.${name}()`) : Reflect.apply(express.response[name], this, given)
   }
 }
 
@@ -86,7 +88,10 @@ interface Payload {
 function finish(response: LinkedResponse, { chunk, type }: Payload): LinkedResponse {
   const reply = response[kReply]
   if (reply === null) return finishRaw(response, { chunk, type })
-  if (isAnswered(response) || reply.sent) return tooLate(response, 'send') // a mistake, never a crash: the first one stands
+  if (isAnswered(response) || reply.sent) {
+    if (chunk === undefined && isUnfinished(response)) return response.end() // as in Express: nothing is added
+    return refuseSecond(response, 'response.send()')
+  }
   if (response.hasHeader('transfer-encoding')) return finishRaw(response, { chunk, type })
   addEtag(response, reply, chunk)
   if (isConditional(response.req) && response.req.fresh) response.statusCode = 304

@@ -15,6 +15,7 @@ export const kHeaders: unique symbol = Symbol('twinroute.headers')
 /** On requests that are none of node's HTTP/1: injected, HTTP/2. */
 export const kOtherKind: unique symbol = Symbol('twinroute.other kind')
 export const kAnswered: unique symbol = Symbol('twinroute.answered')
+export const kRawEnd: unique symbol = Symbol('twinroute.raw end')
 export const kDeadline: unique symbol = Symbol('twinroute.deadline')
 export const kBefore: unique symbol = Symbol('twinroute.before')
 export const kAfter: unique symbol = Symbol('twinroute.after')
@@ -59,6 +60,10 @@ export const HANDED_OVER = 1
 export const LEAVING = 2
 /** An error is with the error handler, which alone may answer. */
 export const FAILING = 3
+/** The head has left by `write`, `writeHead`, `flushHeaders` or a pipe: whoever began the answer ends it. */
+export const BEGUN = 4
+/** The same, and a second answer has been refused: its error is with error middleware, which may end the answer. */
+export const REFUSED = 5
 
 export interface LinkedRequest extends Request {
   readonly [kCompat]: unknown
@@ -93,6 +98,8 @@ export interface LinkedResponse extends Response {
   [kHeaders]: Record<string, HeaderValue> | null
   /** OPEN until an answer is decided; `headersSent` is still false while a store or an onSend hook runs. */
   [kAnswered]: number
+  /** The answer is a raw `end` that onSend hooks see; true when its author has set the length. */
+  [kRawEnd]: boolean | null
   [kDeadline]: Deadline | null
   [kBefore]: LinkedResponse | null
   [kAfter]: LinkedResponse | null
@@ -128,6 +135,7 @@ export function initResponseSlots(response: object): void {
   linked[kReply] = null
   linked[kHeaders] = null
   linked[kAnswered] = OPEN
+  linked[kRawEnd] = null
   linked[kDeadline] = null
   linked[kBefore] = null
   linked[kAfter] = null
@@ -147,13 +155,13 @@ export function isAnswered(response: LinkedResponse): boolean {
 export function isOver(response: LinkedResponse): boolean {
   const state = response[kAnswered]
   if (response.writableEnded) return true
-  return state !== OPEN && !(state === LEAVING && response.headersSent)
+  return state !== OPEN && !((state === BEGUN || state === REFUSED || state === LEAVING) && response.headersSent)
 }
 
 /** Marks the answer as decided and ends the wait for it. */
 export function markAnswered(
   response: LinkedResponse,
-  how: typeof HANDED_OVER | typeof LEAVING | typeof FAILING
+  how: typeof HANDED_OVER | typeof LEAVING | typeof FAILING | typeof BEGUN
 ): void {
   response[kAnswered] = how
   const deadline = response[kDeadline]

@@ -3,12 +3,13 @@ import type { StatusObject } from '../contract/handler.js'
 import { checkedStream } from '../compat/checked-stream.js'
 import { bytesOf, handOver, isStream } from '../compat/hand-over.js'
 import { setReplyHeader } from '../compat/headers.js'
+import { isUnfinished, refuseSecond } from '../compat/late-calls.js'
 import { expressJson, hasJsonSettings } from '../compat/json-text.js'
 import { json, send } from '../compat/response.js'
 import { isAnswered, type LinkedResponse } from '../compat/slots.js'
 import { cannotBeSent, kindOf, refuseNoData, webBody } from './returned-body.js'
 import type { Runtime } from './runtime.js'
-import { warnOfStatus } from './warnings.js'
+import { warnOfSilence, warnOfStatus } from './warnings.js'
 
 const HTML = 'text/html; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -29,7 +30,8 @@ const TRANSPORT_HEADERS = new Set([
  */
 export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown): void {
   const response = reply.raw as LinkedResponse
-  if (result === undefined || result === response || isAnswered(response)) return
+  if (result === undefined || result === response) return warnOfSilence(runtime, reply)
+  if (isAnswered(response)) return dropResult(response, result)
   try {
     if (typeof result !== 'object' || result === null) deliverBody(response, reply, result)
     else if (isStatusObject(result)) deliverStatus(response, reply, result)
@@ -42,6 +44,26 @@ export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown):
   } catch (error) {
     runtime.fail(reply, error)
   }
+}
+
+/**
+ * A value returned after an answer is dropped. One that is meant as an answer cuts off an answer that has only begun;
+ * others come from a function's last call (`response.write()` gives a boolean, a timer itself).
+ */
+function dropResult(response: LinkedResponse, result: unknown): void {
+  const isMeant = typeof result === 'string' || (typeof result === 'object' && result !== null && isAnswer(result))
+  if (isMeant && isUnfinished(response)) refuseSecond(response, 'a value was returned')
+}
+
+function isAnswer(result: object): boolean {
+  return (
+    result instanceof Error ||
+    isPlain(result) ||
+    Array.isArray(result) ||
+    isStream(result) ||
+    ArrayBuffer.isView(result) ||
+    isWebResponse(result)
+  )
 }
 
 /** An integer status from 200 to 599 and no keys but status, headers, body; `{ status: 200, data }` is data. */

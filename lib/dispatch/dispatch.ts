@@ -7,6 +7,7 @@ import { isAnswered, kParams, type LinkedRequest, type LinkedResponse } from '..
 import { refusedParams, refusedTarget } from '../compat/target.js'
 import { deliver } from './deliver.js'
 import type { Endpoint } from './endpoint.js'
+import { passOn } from './handle-error.js'
 import type { MethodTable } from './method-slots.js'
 import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
@@ -84,7 +85,8 @@ export function createBareHandler(runtime: Runtime, table: MethodTable<Endpoint>
 function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   try {
-    const result: unknown = endpoint.handler(reply.request.raw as LinkedRequest, response)
+    const next = (error?: unknown): void => passOn(runtime.fail, reply, error)
+    const result: unknown = endpoint.handler(reply.request.raw as LinkedRequest, response, next)
     if (!isThenable(result)) deliver(runtime, reply, result)
     else {
       // a promise is itself; what only behaves like one may call back twice, at once, or throw
@@ -96,5 +98,5 @@ function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply):
   } catch (error) {
     return runtime.fail(reply, error)
   }
-  if (!isAnswered(response)) endpoint.deadline?.watch(response)
+  if (!isAnswered(response)) endpoint.handlerDeadline?.watch(response)
 }

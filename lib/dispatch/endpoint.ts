@@ -14,8 +14,10 @@ export interface Endpoint {
   readonly body: BodyParserMode
   /** Bytes. */
   readonly bodyLimit: number
-  /** undefined when the handler may take for ever. */
+  /** Of the middleware; undefined when it may take for ever. */
   readonly deadline: Deadline | undefined
+  /** Of the handler. */
+  readonly handlerDeadline: Deadline | undefined
   readonly hasParams: boolean
   readonly readParams: ReadParams | undefined
   /** undefined where no spelling of the path can lead past a guard. */

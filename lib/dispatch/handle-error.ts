@@ -88,6 +88,12 @@ function endEmpty(response: LinkedResponse): void {
   response.end()
 }
 
+/** What `next` of a handler does. Nothing comes behind a handler, so that without an error the answer is 404. */
+export function passOn(fail: Fail, reply: FastifyReply, error: unknown): void {
+  if (error && error !== 'route' && error !== 'router') fail(reply, error)
+  else if (!isAnswered(reply.raw as LinkedResponse)) fail(reply, routeNotFound())
+}
+
 /** Hands an error to Fastify's error handler. */
 export function sendToErrorHandler(reply: FastifyReply, error: Error): void {
   prepareError(reply, error)
@@ -110,6 +116,8 @@ function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
 
 /** The headers of an error answer: those set so far, without what described a body, and those of the error. */
 export function fitHeaders(reply: FastifyReply, error: Error): void {
+  // a reason phrase set before is that of the answer that failed
+  if (reply.raw.statusMessage !== undefined) Reflect.set(reply.raw, 'statusMessage', undefined)
   removeContentHeaders(reply)
   reply.headers(errorHeaders(error))
 }

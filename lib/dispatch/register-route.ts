@@ -60,9 +60,11 @@ function endpointTable(route: ManifestRoute, methods: readonly string[], context
   runtime.compat.parsesBodies = true
   const bound = binder.chainFor(segments)
   const own = methods.flatMap((method) => ownMiddleware(module, method))
+  const timeout = module.config.timeout ?? defaults.handlerTimeout
   const common = {
     bodyLimit,
-    deadline: runtime.deadlineOf(module.config.timeout ?? defaults.handlerTimeout),
+    deadline: runtime.deadlineOf(timeout),
+    handlerDeadline: runtime.deadlineOf(timeout, 'handler'),
     hasParams: route.params.length > 0,
     readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) }),
     guardPath: createPathGuard(binder, { segments, bound, own, isForeign: false })

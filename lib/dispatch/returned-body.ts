@@ -1,12 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { bytesOf } from '../compat/hand-over.js'
 
-const MAY_BE_RETURNED =
+/** What a handler may return, for messages. */
+export const MAY_BE_RETURNED =
   'an object, array, string, number, boolean or null, a Buffer or typed array, a stream or async iterable, ' +
   'a web Response, Blob, File, FormData or URLSearchParams, or { status, headers, body }'
-
-/** What a handler may return, for messages. */
-export const RETURN_HINT = `Return ${MAY_BE_RETURNED}`
 
 /** What JSON would write as `{}`: whoever returns one means what it holds. */
 const NO_DATA = new Set([
@@ -75,5 +73,5 @@ export function refuseNoData(body: object): void {
 }
 
 export function cannotBeSent(kind: string): TypeError {
-  return new TypeError(`A ${kind} cannot be sent. ${RETURN_HINT}`)
+  return new TypeError(`A ${kind} cannot be sent. Return ${MAY_BE_RETURNED}`)
 }

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
-import { routeNotFound } from '../errors/refusals.js'
 import { createCompat, type Compat } from '../compat/classes.js'
 import { Deadline } from '../compat/deadline.js'
 import { ExpressStack } from '../compat/express-stack.js'
 import { kAbort, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
-import { createFail, cutOff, sendToErrorHandler, type Fail } from './handle-error.js'
+import { createFail, cutOff, passOn, sendToErrorHandler, type Fail } from './handle-error.js'
+import { describeWait, routeOf, type Waiting } from './warnings.js'
 
 /** What the steps of a request share: one object per server. */
 export interface Runtime {
@@ -22,8 +22,8 @@ export interface Runtime {
   readonly failPastStack: Fail
   /** The waiting list of errors that are not answered yet, with the app's handler timeout. */
   readonly errorDeadline: Deadline | undefined
-  /** The waiting list of a handler timeout in milliseconds; undefined for 0. */
-  readonly deadlineOf: (milliseconds: number) => Deadline | undefined
+  /** The waiting list of a handler timeout in milliseconds, and for what it waits; undefined for 0. */
+  readonly deadlineOf: (milliseconds: number, waiting?: Waiting) => Deadline | undefined
   /** Fastify's router, for a request that was rewritten. */
   readonly route: (request: IncomingMessage, response: ServerResponse) => void
 }
@@ -38,12 +38,12 @@ export interface RuntimeOptions {
 
 export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: RuntimeOptions): Runtime {
   const compat = createCompat({
-    escape: (reply, error) => runtime.fail(reply, error ?? routeNotFound()),
+    escape: (reply, error) => passOn(runtime.fail, reply, error),
     proxyTrust: linksAtRoot ? 'express' : 'fastify'
   })
   compat.expressApp.set('env', mode)
   const stack = new ExpressStack(compat.expressApp)
-  const deadlines = new Map<number, Deadline>()
+  const deadlines = new Map<string, Deadline>()
   const errorDeadline = handlerTimeout > 0 ? new Deadline(handlerTimeout, expireError) : undefined
   const runtime: Runtime = {
     mode,
@@ -53,12 +53,13 @@ export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: Runt
     fail: createFail(stack, { ahead: 'all', deadline: errorDeadline }),
     failPastStack: createFail(stack, { ahead: 'last', deadline: errorDeadline }),
     errorDeadline,
-    deadlineOf(milliseconds) {
+    deadlineOf(milliseconds, waiting = 'middleware') {
       if (milliseconds === 0) return undefined
-      let deadline = deadlines.get(milliseconds)
+      const name = `${waiting} ${milliseconds}`
+      let deadline = deadlines.get(name)
       if (deadline === undefined) {
-        deadline = new Deadline(milliseconds, (response) => expire(runtime, response))
-        deadlines.set(milliseconds, deadline)
+        deadline = new Deadline(milliseconds, (response) => expire(runtime, response, waiting))
+        deadlines.set(name, deadline)
       }
       return deadline
     },
@@ -68,10 +69,10 @@ export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: Runt
 }
 
 /** 503 for a request whose middleware or handler has not answered in time. */
-function expire(runtime: Runtime, response: LinkedResponse): void {
+function expire(runtime: Runtime, response: LinkedResponse, waiting: Waiting): void {
   const reply = response[kReply]
   if (reply === null) return
-  const error = noAnswer(reply)
+  const error = noAnswer(reply, waiting)
   const request = reply.request.raw as LinkedRequest
   const abort = (request[kAbort] ??= new AbortController()) // also for a signal that is asked for later
   abort.abort(error)
@@ -82,11 +83,13 @@ function expire(runtime: Runtime, response: LinkedResponse): void {
 function expireError(response: LinkedResponse): void {
   const reply = response[kReply]
   if (reply === null) return
-  if (response.headersSent) cutOff(reply, response, noAnswer(reply))
-  else sendToErrorHandler(reply, noAnswer(reply))
+  if (response.headersSent) cutOff(reply, response, noAnswer(reply, 'error handler'))
+  else sendToErrorHandler(reply, noAnswer(reply, 'error handler'))
 }
 
-function noAnswer({ log, request }: FastifyReply): ApiError {
-  log.warn({ method: request.method, url: request.url }, 'No answer within the handler timeout')
+function noAnswer(reply: FastifyReply, waiting: Waiting): ApiError {
+  const { log, request } = reply
+  const place = { method: request.method, url: request.url, file: routeOf(reply)?.file }
+  log.warn(place, `No answer within the handler timeout: ${describeWait(reply, waiting)}`)
   return new ApiError(503, 'SERVICE_UNAVAILABLE', 'The request was not answered in time')
 }

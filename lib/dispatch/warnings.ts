@@ -1,10 +1,21 @@
 import type { FastifyReply } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { isProduction } from '../contract/mode.js'
+import { isAnswered, type LinkedResponse } from '../compat/slots.js'
+import { MAY_BE_RETURNED } from './returned-body.js'
 import type { Runtime } from './runtime.js'
 
-/** Routes whose author has been told; a second warning would say nothing new. */
-const warned = new WeakSet<object>()
+/** What an unanswered request waits for. */
+export type Waiting = 'middleware' | 'handler' | 'error handler'
+
+/** Routes whose author has been told of one thing; a second warning would say nothing new. */
+const toldOfStatus = new WeakSet<object>()
+const toldOfSilence = new WeakSet<object>()
+
+/** Milliseconds: long enough for most callbacks, short enough for an author who sits and waits. */
+const SILENCE = 1000
+
+const HOW_TO_ANSWER = `Return ${MAY_BE_RETURNED}; or call response.json(), send() or end()`
 
 /** What a message says of a route: its method and file. Undefined for a route that is no file's. */
 export function routeOf({ request }: FastifyReply): { method: string; file: string; route: ManifestRoute } | undefined {
@@ -18,8 +29,8 @@ export function warnOfStatus(runtime: Runtime, reply: FastifyReply, result: obje
   if (typeof status !== 'number' || isProduction(runtime.mode)) return
   if (!Number.isInteger(status) || status < 200 || status > 599 || status === reply.statusCode) return
   const place = routeOf(reply)
-  if (place === undefined || warned.has(place.route)) return
-  warned.add(place.route)
+  if (place === undefined || toldOfStatus.has(place.route)) return
+  toldOfStatus.add(place.route)
   const { method, file } = place
   const others = Object.keys(result).filter((key) => key !== 'status' && key !== 'headers' && key !== 'body')
   reply.log.warn(
@@ -27,4 +38,28 @@ export function warnOfStatus(runtime: Runtime, reply: FastifyReply, result: obje
     `The returned object has the key status (${status}) beside ${others.join(', ')}, so it is data and is sent with ` +
       `status ${reply.statusCode}. To answer with status ${status}, return { status, headers, body } and no other keys`
   )
+}
+
+/** Who has not answered, and how it is done. */
+export function describeWait(reply: FastifyReply, waiting: Waiting): string {
+  const place = routeOf(reply)
+  const route = place === undefined ? reply.request.method : `${place.method} of ${place.file}`
+  if (waiting === 'handler') return `${route} has returned nothing and not answered. ${HOW_TO_ANSWER}`
+  if (waiting === 'error handler') return `error middleware or the error handler has not answered (${route})`
+  return `a middleware in front of ${route} has neither answered nor called next()`
+}
+
+/** In development, once per route: the handler has returned nothing, and the answer does not come by other means. */
+export function warnOfSilence(runtime: Runtime, reply: FastifyReply): void {
+  const response = reply.raw as LinkedResponse
+  if (isAnswered(response) || isProduction(runtime.mode)) return
+  const place = routeOf(reply)
+  if (place === undefined || toldOfSilence.has(place.route)) return
+  const { method, file, route } = place
+  const tell = (): void => {
+    if (isAnswered(response) || response.destroyed || toldOfSilence.has(route)) return
+    toldOfSilence.add(route)
+    reply.log.warn({ method, file }, `No answer after ${SILENCE} ms: ${describeWait(reply, 'handler')}`)
+  }
+  setTimeout(tell, SILENCE).unref()
 }

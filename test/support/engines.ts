@@ -103,7 +103,7 @@ async function appOfRoutes(t: Test, handlers: readonly Placed<HandlerScenario>[]
   const routes = Object.fromEntries(
     handlers.map(({ scenario, at }) => {
       const methods = Object.fromEntries(
-        METHODS.map((method) => [method, (req: any, res: any) => scenario.handle(req, res, undefined)])
+        METHODS.map((method) => [method, (req: any, res: any, next: any) => scenario.handle(req, res, next)])
       )
       return [at.slice(1), { ...methods, middleware: scenario.before?.(express) ?? [] }]
     })
