@@ -174,6 +174,18 @@ const ROWS: Row[] = [
     ]
   },
   {
+    rule: 'a parameter that may be a dot segment leads to no guarded place',
+    guarded: ['/admin', '/x/y'],
+    register: route('/w/:one/admin', '/:tenant/x/y'),
+    asks: [
+      ['/w/a/admin', 200],
+      ['/w/a%2Fb/admin', 200],
+      ['/w/../admin', 404],
+      ['/tenant/x/y', 200],
+      ['/./x/y', 404]
+    ]
+  },
+  {
     rule: 'a public prefix opens no wildcard: its guard keeps running',
     guarded: { '/gw': [deny], '/gw/open': [] },
     register: route('/gw/*'),

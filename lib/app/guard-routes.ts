@@ -33,10 +33,10 @@ export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options
 /** Of a route file the segments are known. */
 function toHooked(route: RouteOptions & { prefix?: string }): HookedRoute {
   const file = fileOf(route)
-  if (file === undefined) return { segments: parseFastifyPath(route.url), isForeign: true }
+  if (file === undefined) return { segments: parseFastifyPath(route.url), from: 'plugin' }
   const mount = parseFastifyPath(route.prefix ?? '')
-  if (mount.at(-1)?.kind === 'rest') return { segments: mount, isForeign: true }
-  return { segments: [...mount, ...file.segments], isForeign: false }
+  if (mount.at(-1)?.kind === 'rest') return { segments: mount, from: 'plugin' }
+  return { segments: [...mount, ...file.segments], from: 'mounted file' }
 }
 
 function isUnguarded({ config }: RouteOptions): boolean {

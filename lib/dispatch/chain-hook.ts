@@ -3,7 +3,7 @@ import type { Segment } from '../contract/manifest.js'
 import type { Binder } from '../middleware/bind.js'
 import { kParams, type LinkedRequest } from '../compat/slots.js'
 import { createChain } from './chain.js'
-import { createPathGuard } from './guard-path.js'
+import { createPathGuard, type GuardedPattern } from './guard-path.js'
 import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
 
@@ -15,16 +15,15 @@ export interface HookOptions {
 
 export interface HookedRoute {
   segments: readonly Segment[]
-  /** Not a route file of a second registration. */
-  isForeign: boolean
+  from: GuardedPattern['from']
 }
 
 /** The chain of a route that is not one of the app's own files, as its onRequest hook; null when the map has nothing for it. */
-export function createChainHook(runtime: Runtime, { segments, isForeign }: HookedRoute, options: HookOptions) {
+export function createChainHook(runtime: Runtime, { segments, from }: HookedRoute, options: HookOptions) {
   const { binder, handlerTimeout } = options
   const bound = binder.chainFor(segments)
   const chain = createChain(runtime, { bound, covering: binder.covering })
-  const guardPath = createPathGuard(binder, { segments, bound, isForeign })
+  const guardPath = createPathGuard(binder, { segments, bound, from })
   if (chain === null && guardPath === undefined) return null
   const deadline = runtime.deadlineOf(handlerTimeout)
   return function guard(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {

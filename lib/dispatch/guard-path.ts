@@ -13,8 +13,8 @@ export interface GuardedPattern {
   bound: BoundChain
   /** The route's own middleware, of all methods. */
   own?: readonly Middleware[]
-  /** `true` for a route that comes from no file: what it does with a parameter is not known. */
-  isForeign: boolean
+  /** What a plugin does with a parameter is not known, nor is a parameter in the prefix of a second registration checked. */
+  from: 'file' | 'mounted file' | 'plugin'
 }
 
 /**
@@ -24,15 +24,20 @@ export interface GuardedPattern {
  * place. Undefined where neither can happen: no value of a route file's parameter is a dot segment.
  */
 export function createPathGuard(binder: Binder, pattern: GuardedPattern): PathGuard | undefined {
-  const { segments, bound, own = [], isForeign } = pattern
+  const { segments, bound, own = [], from } = pattern
   const isOpen = segments.at(-1)?.kind === 'rest'
-  const isParted = bound.steps.some(({ conditional }) => conditional === 'rest' || (isForeign && conditional))
+  const isParted = bound.steps.some(({ conditional }) => conditional === 'rest' || (from === 'plugin' && conditional))
   const middleware = [...bound.steps.flatMap((step) => step.middleware), ...own]
   if (isParted || (isOpen && middleware.some(matchesByPath))) return (url) => refusedPath(url, binder.reading)
-  const takesDots = isForeign && segments.some(({ kind }) => kind === 'param')
+  const takesDots = from !== 'file' && segments.some(({ kind }) => kind === 'param')
   if ((!isOpen && !takesDots) || binder.everything.steps.length === 0) return undefined
-  const ran = new Set(bound.steps.map(({ prefix }) => prefix))
-  return (url) => (binder.leadsPast(url, ran) ? routeNotFound() : undefined)
+  const certain = bound.steps.filter(({ conditional }) => conditional === undefined).map(({ prefix }) => prefix)
+  const keys = bound.steps.map(({ prefix }) => prefix)
+  const ranFor = (url: string): ReadonlySet<string> => {
+    const covering = binder.covering(url)
+    return new Set([...certain, ...keys.filter((key) => covering.has(key))])
+  }
+  return (url) => (binder.leadsPast(url, ranFor) ? routeNotFound() : undefined)
 }
 
 /** Express's routers and applications. */

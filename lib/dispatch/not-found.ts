@@ -46,7 +46,7 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
 /** A not-found handler may be anything, a proxy or a file server too. */
 function refusedUnmatched(binder: Binder, url: string): ApiError | undefined {
   if (hasForbiddenCharacters(url)) return malformedTarget()
-  return binder.leadsPast(url, binder.guards(url)) ? routeNotFound() : undefined
+  return binder.leadsPast(url, binder.guards) ? routeNotFound() : undefined
 }
 
 /** Answers what no route took, after the chain: 404 in the app's error shape. */

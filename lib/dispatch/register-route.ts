@@ -67,7 +67,7 @@ function endpointTable(route: ManifestRoute, methods: readonly string[], context
     handlerDeadline: runtime.deadlineOf(timeout, 'handler'),
     hasParams: route.params.length > 0,
     readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) }),
-    guardPath: createPathGuard(binder, { segments, bound, own, isForeign: false })
+    guardPath: createPathGuard(binder, { segments, bound, own, from: 'file' })
   }
   const table: Record<string, Endpoint> = Object.create(null) as Record<string, Endpoint>
   for (const [method, handler] of Object.entries(methodTable(module, methods))) {

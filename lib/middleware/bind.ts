@@ -26,7 +26,7 @@ export interface Binder {
    * Whether somebody who joins and resolves the path (a proxy, a file server) comes to a place that other keys guard than
    * those that have run.
    */
-  leadsPast(url: string, ran: ReadonlySet<string>): boolean
+  leadsPast(url: string, ranFor: (url: string) => ReadonlySet<string>): boolean
   readonly reading: PathReading
   report(routes: readonly BoundRoute[]): BindingReport
 }
@@ -50,10 +50,11 @@ export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
     covering: (url) => new Set(router.match(url).prefixes.map(({ key }) => key)),
     guards: (url) => guardsAmong(router.match(url).prefixes),
     paramsOf: (url) => router.match(url).params,
-    leadsPast(url, ran) {
+    leadsPast(url, ranFor) {
       const segments = mayBeAmbiguous(url) ? segmentsOf(url, reading) : undefined
       if (segments === undefined) return false
       const guards = guardsAmong(router.matchSegments(resolveSegments(segments)).prefixes)
+      const ran = ranFor(url)
       return [...guards].some((key) => !ran.has(key))
     },
     reading,

@@ -76,7 +76,8 @@ function filesOf({ files, baseRoute, router }: World, { trace, mounted }: Place)
   const routes = files.map((folders) => {
     const GET = (request: Request): string => {
       const seen = [...baseRoute.split('/'), ...folders].flatMap((folder) => seenIn(folder, request.params))
-      const [first = ''] = mounted ? pathOf(request.url, router).filter((segment) => segment !== '') : []
+      const [, ...sent] = pathOf(request.url, router)
+      const [first = ''] = router.ignoreDuplicateSlashes ? sent.filter((segment) => segment !== '') : sent
       trace.seen = mounted ? [{ segment: decodeURIComponent(first) }, ...seen] : seen
       return 'file'
     }
