@@ -466,6 +466,30 @@ function lineOf(name: string, value: unknown): string | undefined {
   return value === undefined ? undefined : [value].flat().join(name === 'set-cookie' ? '; and ' : ', ')
 }
 
+t.test('in twinroute/express hooks of app.fastify and Express code share one list of headers', async (t) => {
+  const app = twinrouteExpress()
+  t.teardown(() => app.fastify.close())
+  app.fastify.addHook('onRequest', async (_request, reply) => {
+    reply.headers({ 'cache-control': 'public', 'x-a': '1', 'set-cookie': 'a=1', vary: 'Origin' })
+  })
+  app.fastify.addHook('onSend', async (_request, reply, payload) => {
+    reply.header('x-last', String(reply.getHeader('cache-control')))
+    return payload
+  })
+  app.use((_q, s, next) => next(void s.cookie('b', '2').vary('Accept')))
+  app.get('/json', (_q, s) => {
+    s.set('Cache-Control', 'private').removeHeader('X-A')
+    s.json([s.get('Set-Cookie'), s.get('Vary')])
+  })
+  for (const call of [callByInject(app.fastify), callOver(await addressOf(app.fastify))]) {
+    const { headers, json } = await call('GET /json')
+    const cookies = ['a=1', 'b=2; Path=/']
+    t.strictSame(json, [cookies, 'Origin, Accept'])
+    t.match(headers, { 'cache-control': 'private', 'x-last': 'private', 'set-cookie': cookies, vary: 'Origin, Accept' })
+    t.notOk('x-a' in headers)
+  }
+})
+
 t.test('a request that is routed anew keeps what was set before, in its order', async (t) => {
   const GET = (_: any, s: any): void => {
     s.cookie('c', '3').vary('Accept').removeHeader('x-b')
