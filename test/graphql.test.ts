@@ -9,10 +9,11 @@ import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createApp, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
+import { createApp, errorHandler, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
 import { createTokenService } from 'twinroute/auth'
-import { basicContext, bearerContext, graphqlRoutes } from 'twinroute/graphql'
+import { basicContext, bearerContext, graphqlRoutes, type GraphqlContext } from 'twinroute/graphql'
 import { SETUP_ERRORS } from '../dist/plugins/graphql/setup-error.js'
+import { appOf } from './support/hosts.js'
 import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -527,6 +528,69 @@ t.test('a repeated Authorization header is nobody, as REST refuses it', async (t
   const injected = { method: 'POST', url: '/graphql', payload: { query: '{ user }' } } as const
   const answer = await app.inject({ ...injected, headers: { authorization: [one, two] as any } })
   t.equal(answer.json().data.user, 'null', 'injected as a list')
+})
+
+t.test('resolvers that take too long', async (t) => {
+  const stuck = {
+    typeDefs: 'type Query { never: String later: String mine: String }',
+    resolvers: { Query: { never: () => new Promise(() => undefined), mine: () => 'here' } }
+  }
+
+  t.test("an app's handler timeout answers in the errors form, and aborts the signal", async (t) => {
+    const signals: AbortSignal[] = []
+    const resolvers = {
+      Query: {
+        ...stuck.resolvers.Query,
+        later: (_: unknown, _args: unknown, { request }: GraphqlContext) => {
+          signals.push(request.signal)
+          return new Promise((resolve) => request.signal.addEventListener('abort', () => resolve('too late')))
+        }
+      }
+    }
+    for (const jit of [false, true]) {
+      const app = await appOf(t, {
+        routes: { a: { GET: () => 1 } },
+        options: { handlerTimeout: 40, errorHandler, fastifyOptions: { logger: false } }
+      })
+      await app.register(graphqlRoutes, { ...stuck, resolvers, jit })
+      for (const field of ['never', 'later', 'never']) {
+        const { status, headers, body } = await ask(app, `{ ${field} }`, { accept: NEW_TYPE })
+        t.equal(status, 503, field)
+        t.match(headers['content-type'], NEW_TYPE)
+        const error = { message: 'The request was not answered in time', extensions: { code: 'SERVICE_UNAVAILABLE' } }
+        t.strictSame(body, { errors: [error] })
+      }
+      t.strictSame((await ask(app, '{ mine }')).body, { data: { mine: 'here' } })
+    }
+    t.strictSame(
+      signals.map(({ aborted }) => aborted),
+      [true, true]
+    )
+  })
+
+  t.test('a guard that takes too long is answered in the shape of the app', async (t) => {
+    const guard: Middleware = () => undefined
+    const app = await appOf(t, {
+      routes: { a: { GET: () => 1 } },
+      options: {
+        handlerTimeout: 40,
+        errorHandler,
+        middleware: { '/graphql': [guard] },
+        fastifyOptions: { logger: false }
+      }
+    })
+    await app.register(graphqlRoutes, stuck)
+    const { status, body } = await ask(app, '{ mine }')
+    t.match({ status, body }, { status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE' }, meta: {} } })
+  })
+
+  t.test("Fastify's own handler timeout answers in the errors form", async (t) => {
+    const app = await endpoint(t, { ...stuck, fastify: { handlerTimeout: 40 } })
+    const { status, body } = await ask(app, '{ never }')
+    t.equal(status, 503)
+    t.match(body, { errors: [{ extensions: { code: String } }] })
+    t.notHas(body, { data: {} })
+  })
 })
 
 t.test('contexts are never mixed, and one that fails executes nothing', async (t) => {

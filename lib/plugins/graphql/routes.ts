@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GraphQLError } from 'graphql'
+import type { Request } from '../../contract/request.js'
 import { sendFailure, sendResult } from './answer.js'
 import { acceptJsonOnly, replayBody } from './body.js'
 import { answerPreflight, PREFLIGHT_CONFIG } from './cross-origin.js'
@@ -50,14 +51,22 @@ function refuseMethod(reply: FastifyReply): FastifyReply {
   })
 }
 
-/** Bodies that cannot be read are answered in the `errors` form; what guards throw is left to the host, as with REST. */
+/**
+ * Bodies that cannot be read, and resolvers that take too long, are answered in the `errors` form; what guards throw is left
+ * to the host, as with REST.
+ */
 function createErrorHandler(format: ErrorFormat) {
-  return (error: Error & { code?: string }, _request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  return (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return sendFailure(reply, unsupportedType(), format)
     const ours = error instanceof RequestError || /^FST_ERR_(CTP_|HANDLER_TIMEOUT)/.test(error.code ?? '')
-    if (!ours) throw error
+    if (!ours && !isLate(error, request)) throw error
     return sendFailure(reply, error, format)
   }
+}
+
+/** The app's handler timeout has passed behind the body, so no guard was waited for. */
+function isLate(error: Error, { body, raw }: FastifyRequest): boolean {
+  return body !== undefined && (raw as Partial<Request>).signal?.reason === error
 }
 
 function unsupportedType(): RequestError {
