@@ -74,6 +74,11 @@ const MODULES: Row[] = [
       ['ROUTE_EXPORT_NOT_FUNCTION', ['api/a/route.js'], /PUT as a string/]
     ]
   ],
+  [
+    "a folder named in Express's way of writing parameters is refused",
+    { 'api/:id/posts/route.js': GET },
+    [['ROUTE_SEGMENT_INVALID', ['api/:id'], /Express.*Write \[id\]/s]]
+  ],
   ['an empty file is refused', { 'api/a/route.js': '' }, [['ROUTE_EMPTY', ['api/a/route.js'], /exports no method/]]],
   [
     'a file with private names only is as good as empty',
@@ -331,6 +336,11 @@ const MAPS: Row[] = [
     'a plain map in the file is checked alike',
     { ...ok, 'middleware.js': "export const middleware = { 'api/admin': [] }" },
     [['MIDDLEWARE_KEY_INVALID', ['middleware.js'], /"api\/admin".*"\/api\/admin"/s]]
+  ],
+  [
+    'a key of the map that names a method is answered with where methods belong',
+    { 'middleware.js': "export const middleware = { 'GET /api/a': [] }", 'api/a/route.js': GET },
+    [['MIDDLEWARE_KEY_INVALID', ['middleware.js'], /"\/api\/a" for all methods, or export middleware = \{ GET: \[/]]
   ],
   [
     'a map given as an option is checked alike',

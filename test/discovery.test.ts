@@ -209,13 +209,11 @@ const ROWS: Row[] = [
     ]
   },
   {
-    rule: 'a colon in a folder name is a colon',
-    folders: ['a:b', ':id', 'x:[id]', '[a]:[b]/z', 'v1:get'],
+    rule: 'a colon after the first letter of a folder name is a colon',
+    folders: ['a:b', 'x:[id]', '[a]:[b]/z', 'v1:get'],
     asks: [
       ['/api/a:b', 'a:b'],
       ['/api/axyz', 404],
-      ['/api/:id', ':id'],
-      ['/api/7', 404],
       ['/api/x:7', 'x:[id]', { id: '7' }],
       ['/api/1:2/z', '[a]:[b]/z', { a: '1', b: '2' }],
       ['/api/v1:get', 'v1:get']
@@ -352,6 +350,12 @@ t.test('only files named route are served; what is near is warned of', async (t)
     'api/b/Route.js': text,
     'api/c/routes.ts': text,
     'api/d/route.tsx': text,
+    'api/e/[id].ts': text,
+    'api/e/[...rest].mjs': text,
+    'api/e/[id].test.ts': 'throw new Error("a test was loaded")',
+    'api/e/route.get.ts': text,
+    'api/e/route.DELETE.js': text,
+    'api/e/route.schema.ts': 'throw new Error("a colocated module was loaded")',
     'api/_private/route.js': text,
     'api/a/_private/route.js': text,
     'api/__tests__/route.js': text,
@@ -366,7 +370,15 @@ t.test('only files named route are served; what is near is warned of', async (t)
   )
   t.match(
     warnings.map(({ code, message }) => `${code} ${message}`),
-    [/ROUTE_FILE_NAME .*b\/Route\.js/, /ROUTE_FILE_NAME .*c\/routes\.ts/, /ROUTE_FILE_NAME .*d\/route\.tsx/]
+    [
+      /ROUTE_FILE_NAME .*b\/Route\.js/,
+      /ROUTE_FILE_NAME .*c\/routes\.ts/,
+      /ROUTE_FILE_NAME .*d\/route\.tsx/,
+      /ROUTE_FILE_NAME .*e\/\[\.\.\.rest\]\.mjs is not served: move it to \[\.\.\.rest\]\/route\.ts/,
+      /ROUTE_FILE_NAME .*e\/\[id\]\.ts is not served: move it to \[id\]\/route\.ts/,
+      /ROUTE_FILE_NAME .*e\/route\.DELETE\.js is not served: export DELETE from route\.ts/,
+      /ROUTE_FILE_NAME .*e\/route\.get\.ts is not served: export GET from route\.ts/
+    ]
   )
 })
 

@@ -33,6 +33,9 @@ export interface UploadedFile {
   buffer: Buffer
 }
 
+/** What a package of types declares for Express's request, where one of the program does; else our own type. */
+type Declared<Name extends string, Own> = ExpressRequest extends { [K in Name]: infer Type } ? Type : Own
+
 /** What twinroute adds to, or types more closely than, Express 5's request. */
 export interface RequestMembers {
   /** The parsed body; undefined until a body parser has run. A plain value: `await request.body` works too. */
@@ -42,9 +45,9 @@ export interface RequestMembers {
   query: any
   user: any
   session: any
-  sessionID: string | undefined
+  sessionID: Declared<'sessionID', string | undefined>
   authInfo: any
-  cspNonce: string | undefined
+  cspNonce: Declared<'cspNonce', string | undefined>
   file: any
   files: any
   /** What `validate` let through; `ValidatedRequest` gives it its type. */
@@ -52,7 +55,7 @@ export interface RequestMembers {
   /** The version of the interface the client asked for; set by `apiVersion`. */
   apiVersion?: string
   /** Fastify's `request.id`: unique per request, never read from the wire unless `requestIdHeader` is set. */
-  requestId: string
+  requestId: Declared<'requestId', string>
   /** Aborted when the client leaves or the handler timeout passes. Created on first use. */
   readonly signal: AbortSignal
   /**

@@ -112,6 +112,11 @@ export function parsePath(path: string): { segments: readonly Segment[] } | Inva
 }
 
 function checkSpelling(path: string): InvalidName | undefined {
+  const [, method, rest] = /^([A-Z]+) (\/.*)$/.exec(path) ?? []
+  if (method !== undefined) {
+    const fix = `Write "${rest}" for all methods, or export middleware = { ${method}: [...] } from the route file`
+    return { wrong: 'names a method', fix }
+  }
   if (!path.startsWith('/')) return { wrong: 'does not begin with a slash', fix: `Write "/${path}"` }
   if (path.includes('//')) return { wrong: 'holds "//"', fix: `Write "${path.replace(/\/\/+/g, '/')}"` }
   if (/(^|\/)\.\.?(\/|$)/.test(path)) return { wrong: 'holds a dot segment', fix: 'Write the path without it' }

@@ -21,6 +21,8 @@ export interface Scan {
 const ROUTE_FILE = /^route\.(?:[mc]?[jt]s)$/
 // Near enough to be meant as a route file: other case, plural, or JSX.
 const ALMOST_ROUTE_FILE = /^routes?\.(?:[mc]?[jt]s|[jt]sx)$/i
+// Names by which other file routers know a route: its parameter, its method.
+const FOREIGN_ROUTE_FILE = /^(?:(\[[^\]]+\])|route\.(get|head|post|put|patch|delete|options))\.[mc]?[jt]sx?$/i
 const MIDDLEWARE_FILES = ['middleware.ts', 'middleware.mts', 'middleware.js', 'middleware.mjs', 'middleware.cjs']
 
 /** One folder on the way down. `trail` holds the real paths from apiDir to it, to notice links that lead back. */
@@ -123,6 +125,15 @@ function resolveEntry(entry: Dirent, path: string, folder: Folder, scan: Scan): 
 function noteFile(name: string, path: string, into: { routeFiles: string[]; scan: Scan }): void {
   if (ROUTE_FILE.test(name)) into.routeFiles.push(path)
   else if (ALMOST_ROUTE_FILE.test(name)) into.scan.warnings.push(almost(path))
+  else into.scan.warnings.push(...foreign(name, path))
+}
+
+function foreign(name: string, path: string): BootWarning[] {
+  const [isForeign, parameter, method] = FOREIGN_ROUTE_FILE.exec(name) ?? []
+  if (isForeign === undefined) return []
+  const fix =
+    parameter === undefined ? `export ${method?.toUpperCase()} from route.ts` : `move it to ${parameter}/route.ts`
+  return [warning('ROUTE_FILE_NAME', `${displayPath(path)} is not served: ${fix}`, [path])]
 }
 
 function addRouteFiles(routeFiles: readonly string[], folder: Folder, scan: Scan): void {

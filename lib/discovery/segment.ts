@@ -29,6 +29,8 @@ export function parseName(raw: string): ParsedName {
     }
   }
   if (name.startsWith('(') && name.endsWith(')')) return parseGroup(name.slice(1, -1))
+  // Users of Express write `:id`; a folder of that name would be served as text, and match no id
+  if (/^:\w/.test(name)) return { wrong: "is a parameter in Express's way of writing", fix: `Write [${name.slice(1)}]` }
   if (!/[[\]]/.test(name)) return { segment: { kind: 'static', text: name } }
   return parseRest(name) ?? parseParts(name)
 }

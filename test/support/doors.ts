@@ -104,6 +104,8 @@ const SETTINGS: readonly Setting[] = [
     options: ['--module', 'commonjs', '--esModuleInterop', 'false', '--skipLibCheck'],
     version: 5
   },
+  // @types/express-session in the program
+  { type: 'module', files: ['middleware'], options: ['--module', 'nodenext', '--skipLibCheck'] },
   // Declaration files are checked whole by the rows above and these; that takes longest
   { ...CJS, options: ['--module', 'node16'] },
   { ...ESM, options: ['--module', 'node16'] },
