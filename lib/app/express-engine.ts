@@ -91,9 +91,33 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
 function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): void {
   const response = reply.raw as LinkedResponse
+  const request = reply.request.raw
   const error = readableThrown(thrown)
   const env = String(app.get('env'))
-  finalhandler(reply.request.raw, response, { env, onerror: (thrown) => logError(env, thrown) })(error as Error)
+  if (error && response.headersSent) {
+    setImmediate(logError, env, error)
+    // Express destroys the socket, which an injected request does not have
+    if (!response.writableEnded) setImmediate(() => response.destroy())
+    return
+  }
+  const final = finalhandler(request, response, { env, onerror: (thrown) => logError(env, thrown) })
+  whenRead(request, () => {
+    if (!response.headersSent) final(error as Error) // else it was answered meanwhile
+  })
+}
+
+/** The final handler would wait by itself for what is left of the body, and then answer without a look at the response. */
+function whenRead(request: IncomingMessage, go: () => void): void {
+  if (request.complete || request.destroyed) return go()
+  let isOver = false
+  const once = (): void => {
+    if (isOver) return
+    isOver = true
+    go()
+  }
+  for (const event of ['end', 'close', 'error']) request.once(event, once)
+  request.unpipe()
+  request.resume()
 }
 
 function logError(env: string, error: unknown): void {

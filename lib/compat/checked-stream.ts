@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { toReadableError } from '../errors/to-error.js'
 
 /**
  * A stream that Fastify can pipe, from a Node stream, a web stream or another async iterable. What may yield anything is
@@ -13,12 +14,17 @@ export function checkedStream(source: object): object {
 }
 
 async function* onlyBytes(chunks: AsyncIterable<unknown>): AsyncGenerator<string | Uint8Array> {
-  for await (const chunk of chunks) {
-    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
-      throw new TypeError(
-        `A stream is sent as text or bytes; it yielded ${chunk === null ? 'null' : `a value of type ${typeof chunk}`}`
-      )
+  try {
+    for await (const chunk of chunks) {
+      if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) throw notBytes(chunk)
+      if (chunk.length > 0) yield chunk
     }
-    if (chunk.length > 0) yield chunk
+  } catch (error) {
+    throw toReadableError(error) // node reads its stack, in a callback
   }
+}
+
+function notBytes(chunk: unknown): TypeError {
+  const what = chunk === null ? 'null' : `a value of type ${typeof chunk}`
+  return new TypeError(`A stream is sent as text or bytes; it yielded ${what}`)
 }

@@ -18,7 +18,7 @@ import {
   type LinkedResponse
 } from './slots.js'
 import { writeHeadSafely } from './safe-head.js'
-import { callbackIn, refuseStatusLine } from './status-line.js'
+import { callbackIn, refuseWrite } from './status-line.js'
 
 /*
  * How an answer ends: the state in `kAnswered`, the call, what happens, the next state. `-` is: stays. Where two rows fit,
@@ -28,7 +28,7 @@ import { callbackIn, refuseStatusLine } from './status-line.js'
  * any, ended   writeHead, setHeader …          ERR_HTTP_HEADERS_SENT; after a timeout warned         -
  * any, ended   write, end(chunk)               warned, no effect; its callback gets node's error    -
  * any, ended   end                             node's: its callback hears that the answer has ended -
- * OPEN         write, end, a bad status line   to the error handler (status-line.ts)                FAILING
+ * OPEN         write, end, refused by node     to the error handler (status-line.ts)                FAILING
  * OPEN         send, json                      hand-over.ts: reply.send, onSend hooks               HANDED_OVER
  * OPEN         a stream is delivered           hand-over.ts: Fastify pipes it                       LEAVING
  * OPEN         writeHead                       node's writeHead, with the reply's headers           BEGUN
@@ -80,7 +80,7 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
     if (this.writableEnded || (this[kAnswered] === HANDED_OVER && !this.headersSent)) {
       return endLate(this, base, [chunk, encoding, callback])
     }
-    if (refuseStatusLine(this, [chunk, encoding, callback])) return this
+    if (refuseWrite(this, [chunk, encoding, callback])) return this
     if (reply !== null && this[kAnswered] === OPEN && mustRunOnSend(this, reply)) {
       // a patched `end` (express-session, compression) is running: Fastify must not enter it a second time
       if (this.end !== end) Reflect.set(this, 'end', base.end)

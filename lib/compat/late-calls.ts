@@ -12,7 +12,7 @@ import {
   type LinkedRequest,
   type LinkedResponse
 } from './slots.js'
-import { callbackIn, refuseStatusLine } from './status-line.js'
+import { callbackIn, refuseWrite } from './status-line.js'
 
 type Setters = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
 
@@ -34,7 +34,7 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
     setHeaders: headerSetter('setHeaders', base.setHeaders ?? OutgoingMessage.prototype.setHeaders),
     write(this: LinkedResponse, chunk: unknown, ...rest: unknown[]) {
       if (this.writableEnded) return failLate(this, 'write', rest)
-      if (refuseStatusLine(this, rest)) return false
+      if (refuseWrite(this, [chunk, ...rest])) return false
       const state = this[kAnswered]
       if (state === HANDED_OVER || state === FAILING) this[kAnswered] = LEAVING // Fastify pipes a stream
       return Reflect.apply(base.write, this, [chunk, ...rest]) as boolean

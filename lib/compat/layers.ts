@@ -4,7 +4,7 @@ import { tapDestroy, tapPush, tapRead } from './body.js'
 import { answeringMethods, type ResponseBase } from './end.js'
 import { headerMethods, type HeaderMethods } from './headers.js'
 import { lateProofMethods, type WritingMethods } from './late-calls.js'
-import { json, lateProofAnswer, send, status } from './response.js'
+import { json, lateProofAnswer, send, sendFile, status } from './response.js'
 import { kLocals, type LinkedResponse } from './slots.js'
 
 /** The methods of node's response that ours go back to. */
@@ -34,6 +34,7 @@ export function responseMembers(base: Base): PropertyDescriptorMap {
     json: method(json),
     status: method(status),
     jsonp: method(lateProofAnswer('jsonp')),
+    sendFile: method(sendFile),
     redirect: method(lateProofAnswer('redirect')),
     sendStatus: method(lateProofAnswer('sendStatus')),
     locals: {

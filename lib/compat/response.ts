@@ -1,6 +1,7 @@
 import { format as formatContentType, parse as parseContentType } from 'content-type'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
+import { validateHeader } from '../errors/error-headers.js'
 import { etagOf } from './etag.js'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
 import { isUnfinished, refuseSecond, tooLate } from './late-calls.js'
@@ -59,6 +60,20 @@ export function lateProofAnswer(name: 'jsonp' | 'redirect' | 'sendStatus') {
   return function (this: LinkedResponse, ...given: unknown[]): unknown {
     return isLate(this) ? refuseSecond(this, `response.${name}()`) : Reflect.apply(express.response[name], this, given)
   }
+}
+
+/**
+ * `response.sendFile` as Express 5's. Its headers are looked at here: once the file is open, what node throws of them has no
+ * catcher and would end the process.
+ */
+export function sendFile(this: LinkedResponse, path: unknown, ...given: unknown[]): unknown {
+  const [options] = given
+  if (typeof options !== 'object' || options === null || !('headers' in options)) {
+    return Reflect.apply(express.response.sendFile, this, [path, ...given])
+  }
+  const headers = { ...(options.headers as Record<string, unknown> | undefined) }
+  for (const name of Object.keys(headers)) validateHeader(name, headers[name])
+  return Reflect.apply(express.response.sendFile, this, [path, { ...options, headers }, ...given.slice(1)])
 }
 
 function isLate(response: LinkedResponse): boolean {

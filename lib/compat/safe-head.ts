@@ -19,7 +19,7 @@ export function writeHeadSafely(response: LinkedResponse, base: Base, given: Hea
     if (response.headersSent) throw error
     // trailers need a chunked body: an answer to HEAD has none, and one with a length is not chunked
     if (isTrailerError(error)) response.removeHeader('trailer')
-    else if (response[kAnswered] === OPEN || isUnderWay(response)) throw error
+    else if (isUnderWay(response) || (response[kAnswered] === OPEN && given.at(-1) !== response[kHeaders])) throw error
     else clean(response, error)
     return writeOwnHead(response, base, sendable(response, given)) as LinkedResponse
   }

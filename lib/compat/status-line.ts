@@ -17,19 +17,27 @@ function isPhrase(phrase: unknown): boolean {
 }
 
 /**
- * Whether a raw answer cannot begin because of its status line. Its error then takes the way of all errors. Thrown, it
- * would end the process where `write` or `end` is called by a stream that is piped, by `sendFile` or by a timer.
+ * Whether a raw `write` or `end` cannot be done, because of the status line or of what it is to write. Its error then takes
+ * the way of all errors. Thrown, it would end the process where a stream that is piped, `sendFile` or a timer is the caller.
  * @param given what `write` or `end` was called with
  */
-export function refuseStatusLine(response: LinkedResponse, given: readonly unknown[]): boolean {
-  if (response.headersSent || response[kAnswered] !== OPEN || response[kReply] === null) return false
-  const error = statusLineError(response)
+export function refuseWrite(response: LinkedResponse, given: readonly unknown[]): boolean {
+  if (response[kReply] === null) return false
+  const isOpen = response[kAnswered] === OPEN && !response.headersSent
+  const error = (isOpen ? statusLineError(response) : undefined) ?? chunkError(given[0])
   if (error === undefined) return false
-  cleanStatusLine(response)
+  if (isOpen) cleanStatusLine(response)
   const callback = callbackIn(given)
   if (callback !== undefined) process.nextTick(callback, error)
   ;(response.req as LinkedRequest).next?.(error)
   return true
+}
+
+/** As in node, which says so by throwing. */
+function chunkError(chunk: unknown): Error | undefined {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return undefined
+  if (chunk === undefined || chunk === null || typeof chunk === 'function') return undefined
+  return new TypeError(`A response is written as text or bytes, not as a value of type ${typeof chunk}`)
 }
 
 /** What the error answer may keep: a status of 400 or more, as under Express, and never the phrase. */

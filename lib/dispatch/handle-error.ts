@@ -44,7 +44,10 @@ export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandl
     const done = (passed: unknown): void => {
       const left = passed || routeNotFound() // as in Express: the error is dealt with, and no route is left
       if (isAnswered(response)) cutOff(reply, response, left)
-      else sendOrEnd(reply, left, send)
+      else {
+        sendOrEnd(reply, left, send)
+        if (!response.headersSent) deadline?.watch(response) // error middleware may have passed it on late
+      }
     }
     const request = reply.request.raw as LinkedRequest
     if (!stack.handlesErrors) done(error)

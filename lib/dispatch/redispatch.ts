@@ -27,6 +27,10 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
     )
     return goOn()
   }
+  const { url, method } = request as { url: unknown; method: unknown }
+  if (typeof url !== 'string' || typeof method !== 'string') {
+    return runtime.fail(reply, new TypeError('A middleware has set the url or the method of a request to no text'))
+  }
   request[kRedispatched] = true
   request[kRequestId] = reply.request.id
   request[kQuery] = undefined

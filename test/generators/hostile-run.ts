@@ -1,0 +1,122 @@
+// Runs random cases against applications in a process of their own: `npm run generate:hostile -- --seed 1 --cases 20000`.
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import fc from 'fast-check'
+import { cases, simpler, type Case, type Verdict } from './hostile-cases.js'
+
+const BATCH = 200
+/** Failures that are made simpler and shown. */
+const SHOWN = 40
+
+interface Batch {
+  verdicts: Verdict[]
+  /** Applications whose handler timeout does not fire any more. */
+  timeouts: string[]
+}
+
+/** The process with the applications. One that ends is counted and replaced. */
+export class HostileProcess {
+  #child: ChildProcess | undefined
+  #printed = ''
+  #exit: Promise<unknown[]> = Promise.resolve([])
+
+  /** Asks for each case; a process that ends fails the case it was at, and a new one goes on behind it. */
+  async judge(list: readonly Case[]): Promise<Batch> {
+    const whole: Batch = { verdicts: [], timeouts: [] }
+    while (whole.verdicts.length < list.length) {
+      const { verdicts, timeouts } = await this.#ask(list.slice(whole.verdicts.length))
+      whole.verdicts.push(...verdicts)
+      whole.timeouts.push(...timeouts)
+    }
+    return whole
+  }
+
+  stop(): void {
+    this.#child?.disconnect() // it removes its files and ends
+    this.#child = undefined
+  }
+
+  async #ask(list: readonly Case[]): Promise<Batch> {
+    const child = (this.#child ??= await this.#start())
+    let at = 0
+    const answered = new Promise<Batch>((resolve) => {
+      const hear = (message: Batch & { at?: number }): void => {
+        if (message.at !== undefined) at = message.at
+        else {
+          child.off('message', hear)
+          resolve(message)
+        }
+      }
+      child.on('message', hear)
+    })
+    child.send(list)
+    const ended = this.#exit.then(
+      ([code, signal]) => `the process ended with ${code ?? signal}: ${this.#printed.slice(-500)}`
+    )
+    const outcome = await Promise.race([answered, ended])
+    if (typeof outcome !== 'string') return outcome
+    this.#child = undefined
+    // those before it are asked again: what they gave went with the process
+    const before = at === 0 ? [] : (await this.#ask(list.slice(0, at))).verdicts
+    return { verdicts: [...before, { why: outcome }], timeouts: [] }
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
+    const child = fork(program, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], execArgv: ['--no-warnings'] })
+    this.#printed = ''
+    this.#exit = once(child, 'exit')
+    for (const output of [child.stdout, child.stderr])
+      output?.on('data', (text) => (this.#printed = (this.#printed + text).slice(-2000)))
+    await Promise.race([once(child, 'message'), this.#exit.then(() => Promise.reject(new Error(this.#printed)))])
+    return child
+  }
+}
+
+/** Runs cases and makes the failing ones as simple as they can be. @returns one line for each kind of failure */
+export async function runHostile(seed: number, count: number): Promise<string[]> {
+  const target = new HostileProcess()
+  const failures = new Map<string, string>()
+  const list = fc.sample(cases, { seed, numRuns: count })
+  try {
+    for (let from = 0; from < list.length; from += BATCH) {
+      const batch = list.slice(from, from + BATCH)
+      const { verdicts, timeouts } = await target.judge(batch)
+      for (const why of timeouts) failures.set(`${why}, behind ${from}`, '')
+      for (const [index, { why }] of verdicts.entries()) {
+        const kind = why === undefined ? undefined : kindOf(why)
+        if (why === undefined || kind === undefined || failures.has(kind) || failures.size >= SHOWN) continue
+        failures.set(kind, '')
+        failures.set(kind, `${why} <- ${JSON.stringify(await simplest(target, batch[index] as Case))}`)
+      }
+    }
+  } finally {
+    target.stop()
+  }
+  return [...failures].map(([kind, line]) => line || kind)
+}
+
+/** Failures of one kind differ in the values they quote. */
+function kindOf(why: string): string {
+  return why.replace(/\d+/g, '0').slice(0, 160)
+}
+
+async function simplest(target: HostileProcess, failed: Case): Promise<Case> {
+  for (const one of simpler(failed)) {
+    const { verdicts } = await target.judge([one])
+    if (verdicts[0]?.why !== undefined) return simplest(target, one)
+  }
+  return failed
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: { seed: { type: 'string', default: '1' }, cases: { type: 'string', default: '20000' } }
+  })
+  const lines = await runHostile(Number(values.seed), Number(values.cases))
+  for (const line of lines) process.stdout.write(`FAIL ${line}\n`)
+  process.stdout.write(`seed ${values.seed}: ${values.cases} cases, ${lines.length} kinds of failure\n`)
+  process.exitCode = lines.length === 0 ? 0 : 1
+}
