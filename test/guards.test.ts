@@ -207,6 +207,17 @@ const ROWS: Row[] = [
     ]
   },
   {
+    rule: 'keys that differ by case are one place where the router ignores case',
+    guarded: ['/a', '/A', '/A/b'],
+    register: route('/*'),
+    fastifyOptions: { routerOptions: { caseSensitive: false } },
+    asks: [
+      ['/A/x', 401],
+      ['/a/B', 401],
+      ['/c', 200]
+    ]
+  },
+  {
     rule: 'wildcards of a router that ignores case, doubled slashes and what follows a semicolon',
     guarded: ['/gw/Admin', '/gw/[name].JSON'],
     register: route('/gw/*', '/kinds/:kind'),

@@ -104,7 +104,10 @@ class Lookup {
       (other) => coverSegments(other.segments, prefix.segments, { caseSensitive }) === 'always'
     )
     const leaf: Leaf = { prefixes, params: params.filter(({ rest }) => !rest) }
-    for (const path of paths) this.#router.on('GET', joinPaths(mount, path), noop, leaf)
+    for (const path of paths.map((each) => joinPaths(mount, each))) {
+      // `/a` and `/A` are one where case is ignored: the first one's leaf has both
+      if (!this.#router.hasRoute('GET', path)) this.#router.on('GET', path, noop, leaf)
+    }
   }
 
   find(path: string): Match | undefined {

@@ -24,13 +24,13 @@ const staticSegment: fc.Arbitrary<Maker> = fc.tuple(word, fc.constantFrom('NFC',
   return () => ({ pattern: escaped(text), seen: () => [{ segment: text }], skeleton: [name] })
 })
 
-/** `P` and `Q` stand for the names of parameters. */
+/** `P` and `Q` are replaced by names. No group captures: the router would give its text to the next parameter. */
 const PARAMETERS = [
   ':P',
   ':P?',
   ':P(^[a-z]+$)',
-  ':P(^((ad)(min|x)|a)$)',
-  ':P(^(((ad)min)|[a-z.]*)$)',
+  ':P(^(?:(?:ad)(?:min|x)|a)$)',
+  ':P(^(?:(?:(?:ad)min)|[a-z.]*)$)',
   ':P(^a\\(?[a-z]*$)',
   ':P([^/]+)',
   ':P:Q'
