@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -998,5 +1000,285 @@ t.test('a client that leaves aborts what is made for it', async (t) => {
       await turn()
       t.notOk(signal!.aborted)
     })
+  })
+})
+
+/** Sources that yield for ever, or not at all; each tells when it is released. */
+function sources(released: () => void): Record<string, () => unknown> {
+  const web = (): ReadableStream => new ReadableStream({ cancel: released })
+  const node = (objectMode: boolean): Readable =>
+    new Readable({ objectMode, read() {}, destroy: (error, done) => (released(), done(error)) })
+  const iterable = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<IteratorResult<string>>(() => {}),
+      return: async () => (released(), { done: true as const, value: undefined })
+    })
+  }
+  return {
+    'a web stream': web,
+    'a web Response': () => new Response(web()),
+    'a status object with a web stream': () => ({ status: 200, body: web() }),
+    'a Node stream': () => node(false),
+    'a Node stream of objects': () => node(true),
+    'an async iterable': () => iterable,
+    'a promise of a web stream': async () => web()
+  }
+}
+
+/** A stream that never ends, but yields. */
+async function* endless(released: () => void): AsyncGenerator<string> {
+  try {
+    while (true) {
+      yield 'x'
+      await turn()
+    }
+  } finally {
+    released()
+  }
+}
+
+t.test('a returned stream is released at once when nothing more of it can be sent', async (t) => {
+  for (const http2 of [false, true]) {
+    const names = Object.keys(sources(() => {}))
+    let released: () => void = () => {}
+    let begun: () => void = () => {}
+    const waiting: (() => void)[] = []
+    const make = (name: string): unknown => sources(() => released())[name]?.()
+    const idle = (name: string) => () => {
+      setImmediate(begun)
+      return make(name)
+    }
+    /** Returns when the client has left. */
+    const late = (name: string) => async (_request: any, response: any) => {
+      await new Promise<void>((resolve) => {
+        response.once('close', () => resolve())
+        begun()
+      })
+      return make(name)
+    }
+    const slow = (name: string) => () => new Promise((resolve) => waiting.push(() => resolve(make(name))))
+    const bodiless = (name: string) => (_request: any, response: any) => {
+      response.status(204)
+      return make(name)
+    }
+    const routes: Routes = Object.fromEntries(
+      names.flatMap((name, index) => [
+        [`idle${index}`, { GET: idle(name) }],
+        [`late${index}`, { GET: late(name) }],
+        [`slow${index}`, { GET: slow(name), config: { timeout: 10 } }],
+        [`none${index}`, { GET: bodiless(name) }]
+      ])
+    )
+    const options = http2 ? { fastifyOptions: { http2: true } as never } : {}
+    for (const [place, build] of [
+      ['an app', appOf],
+      ['a host', hostOf]
+    ] as const) {
+      t.test(`on ${place}${http2 ? ' over HTTP/2' : ''}`, async (t) => {
+        const address = await addressOf(await build(t, { routes, options }))
+        const session = http2 ? connectHttp2(address) : undefined
+        const send = (method: string, path: string): { leave: () => void; status: Promise<unknown> } => {
+          if (session !== undefined) {
+            const stream = session.request({ ':method': method, ':path': path })
+            stream.on('error', () => {})
+            const status = once(stream.resume(), 'response').then(([headers]) => headers[':status'])
+            status.catch(() => {})
+            return { leave: () => stream.close(8), status }
+          }
+          const request = httpRequest(`${address}${path}`, { method, agent: false })
+          request.on('error', () => {}).end()
+          const status = once(request, 'response').then(([response]) => response.resume().statusCode)
+          status.catch(() => {})
+          return { leave: () => request.destroy(), status }
+        }
+        for (const [index, name] of names.entries()) {
+          const ends: Record<string, () => Promise<unknown>> = {
+            'the client leaves': async () => {
+              const started = new Promise<void>((resolve) => (begun = resolve))
+              const { leave } = send('GET', `/api/idle${index}`)
+              await started
+              leave()
+            },
+            'the client has left before it is returned': async () => {
+              const started = new Promise<void>((resolve) => (begun = resolve))
+              const { leave } = send('GET', `/api/late${index}`)
+              await started
+              leave()
+            },
+            'it is returned after the timeout': async () => {
+              t.equal(await send('GET', `/api/slow${index}`).status, 503)
+              waiting.pop()?.()
+            },
+            // the status of a Response or status object counts over that of response.status
+            ...(/Response|status/.test(name)
+              ? {}
+              : { 'the status has no body': async () => t.equal(await send('GET', `/api/none${index}`).status, 204) }),
+            'the method is HEAD': async () => t.equal(await send('HEAD', `/api/idle${index}`).status, 200)
+          }
+          for (const [rule, act] of Object.entries(ends)) {
+            const over = new Promise<void>((resolve) => (released = resolve))
+            await act()
+            await over
+            t.pass(`${name}: ${rule}`)
+          }
+        }
+        session?.destroy()
+      })
+    }
+  }
+})
+
+t.test('HEAD of a stream without end is answered at once, with the headers', async (t) => {
+  const bytes = (): Readable => new Readable({ read: (): void => {} })
+  const prepared = (response: any): unknown => response.type('text/plain').set('X-A', 'b')
+  const type = 'text/plain; charset=utf-8'
+  const routes = {
+    node: { GET: (_request: any, response: any) => prepared(response) && bytes() },
+    generator: { GET: (_request: any, response: any) => prepared(response) && endless(() => {}) },
+    status: { GET: () => ({ status: 202, headers: { 'x-a': 'b', 'content-type': type }, body: bytes() }) }
+  }
+  onEveryHost(t, { routes }, async (t, call) => {
+    for (const path of Object.keys(routes)) {
+      const { status, headers, text } = await call(`HEAD /api/${path}`)
+      t.match(
+        { status, type: headers['content-type'], a: headers['x-a'], text },
+        { status: path === 'status' ? 202 : 200, type, a: 'b', text: '' },
+        path
+      )
+    }
+  })
+})
+
+t.test('what runs at the handler timeout runs in the async context of its own request', async (t) => {
+  const context = new AsyncLocalStorage<string>()
+  const inContext = (request: any, _response: any, next: any): void => context.run(String(request.get('x-name')), next)
+  const routes = {
+    use: { GET: () => {}, config: { timeout: 40 } },
+    own: { GET: async () => new Promise(() => {}), middleware: [inContext], config: { timeout: 40 } }
+  }
+  const seen: Record<string, unknown[]> = {}
+  const note = (request: any): void => {
+    ;(seen[String(request.headers['x-name'])] ??= []).push(context.getStore())
+  }
+  const check = (paths: readonly string[]) => async (t: any, call: any) => {
+    for (const path of paths) {
+      for (const key of Object.keys(seen)) delete seen[key]
+      const names = ['anna', 'bert', 'carl']
+      const answers: Promise<any>[] = []
+      for (const name of names) {
+        answers.push(call(`GET /api/${path}`, { headers: { 'x-name': name } }))
+        await turn()
+      }
+      for (const { status } of await Promise.all(answers)) t.equal(status, 503)
+      t.strictSame(seen, { anna: ['anna'], bert: ['bert'], carl: ['carl'] }, path)
+    }
+  }
+  const errorMiddleware = (error: any, request: any, response: any, next: any): void => {
+    note(request)
+    next(error)
+  }
+  t.test('error middleware', async (t) => {
+    const use = (app: any): void => void app.use(inContext).use(errorMiddleware)
+    onEveryHost(t, { routes, use }, check(['use', 'own']))
+  })
+  t.test('the error handler', async (t) => {
+    const options = {
+      errorHandler: (error: any, request: any, reply: any) => {
+        note(request)
+        return errorHandler(error, request, reply)
+      }
+    }
+    onEveryHost(t, { routes, options }, check(['own']))
+  })
+  t.test('listeners of request.signal', async (t) => {
+    const GET = (request: any): void => request.signal.addEventListener('abort', () => note(request))
+    onEveryHost(t, { routes: { a: { GET, middleware: [inContext], config: { timeout: 40 } } } }, check(['a']))
+  })
+})
+
+t.test('the handler timeout covers every route of an app, its hooks and its 404', async (t) => {
+  const never = new Promise<never>(() => {})
+  const hung = async (): Promise<never> => never
+  const build = async (t: any, more: (app: any) => void = () => {}): Promise<any> => {
+    const app = await appOf(t, {
+      routes: {
+        files: { GET: () => ({}) },
+        json: { GET: (_: any, response: any) => response.json({}) },
+        later: { GET: async () => 'x' }
+      },
+      options: { handlerTimeout: 20, errorHandler }
+    })
+    more(app)
+    return app
+  }
+  const rows: readonly { rule: string; path: string; method?: string; more: (app: any) => void }[] = [
+    { rule: 'app.get, async', path: '/own', more: (app) => app.get('/own', hung) },
+    { rule: 'app.get that returns nothing', path: '/own', more: (app) => app.get('/own', () => {}) },
+    { rule: 'HEAD of app.get', method: 'HEAD', path: '/own', more: (app) => app.get('/own', hung) },
+    { rule: 'POST with a body', method: 'POST', path: '/own', more: (app) => app.post('/own', hung) },
+    {
+      rule: 'a route of a plugin',
+      path: '/p/own',
+      more: (app) => app.register(async (scope: any) => scope.get('/own', hung), { prefix: '/p' })
+    },
+    { rule: 'a preHandler hook', path: '/own', more: (app) => app.get('/own', { preHandler: hung }, () => 'x') },
+    { rule: 'a not-found handler of the app', path: '/none', more: (app) => app.setNotFoundHandler(hung) },
+    {
+      rule: 'a not-found handler of a prefix',
+      path: '/p/none',
+      more: (app) => app.register(async (scope: any) => scope.setNotFoundHandler(hung), { prefix: '/p' })
+    }
+  ]
+  for (const { rule, path, method = 'GET', more } of rows) {
+    t.test(rule, async (t) => {
+      const app = await build(t, more)
+      const call = callOver(await addressOf(app))
+      for (const send of [callByInject(app), call]) {
+        const { status, text } = await send(
+          `${method} ${path}`,
+          method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: '{}' } : {}
+        )
+        t.equal(status, 503)
+        if (method !== 'HEAD') t.equal(JSON.parse(text).error.code, 'SERVICE_UNAVAILABLE')
+      }
+      t.equal((await call('GET /api/files')).status, 200, 'and the app goes on')
+    })
+  }
+  t.test('an onSend hook that hangs gets an empty 503, since it would hang for an error, too', async (t) => {
+    const open: (() => void)[] = []
+    const app = await build(t, (app) => {
+      app.addHook('onSend', async (request: any) => {
+        if (request.headers['x-hang']) await new Promise<void>((resolve) => open.push(resolve))
+      })
+      app.get('/own', () => ({}))
+      app.get('/bad', () => {
+        throw new Error('x')
+      })
+    })
+    const call = callOver(await addressOf(app))
+    for (const path of ['/own', '/bad', '/api/files', '/api/json', '/api/later', '/api/none', '/none']) {
+      for (const send of [callByInject(app), call]) {
+        t.equal((await send(`GET ${path}`, { headers: { 'x-hang': 'yes' } })).status, 503, path)
+        for (const go of open.splice(0)) go()
+        await turn()
+        t.equal((await call('GET /own')).status, 200, `${path}: what the hook does later harms nobody`)
+      }
+    }
+  })
+  t.test("a route's own handlerTimeout of Fastify's counts, and so does a hijacked reply", async (t) => {
+    const app = await build(t, (app) => {
+      app.get(
+        '/longer',
+        { handlerTimeout: 5000 },
+        (_request: any, reply: any) => void setTimeout(() => reply.send('x'), 80)
+      )
+      app.get('/hijacked', (_request: any, reply: any) => {
+        reply.hijack()
+        setTimeout(() => reply.raw.end('raw'), 80)
+      })
+    })
+    const call = callOver(await addressOf(app))
+    t.match(await call('GET /longer'), { status: 200, text: 'x' })
+    t.match(await call('GET /hijacked'), { status: 200, text: 'raw' })
   })
 })

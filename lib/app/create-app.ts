@@ -22,6 +22,7 @@ import { reservePaths } from './reserve-paths.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
 import { start } from './start.js'
+import { timeOtherRoutes } from './time-routes.js'
 
 /** A Fastify instance with Express's `use` and a `start` of its own. */
 export interface App extends FastifyInstance {
@@ -81,6 +82,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const notFound = installNotFound(app, { ...defaults, runtime, binder: routes.binder })
   reservePaths(app, routes.manifest.routes)
   guardOtherRoutes(app, runtime, { ...defaults, ...routes })
+  timeOtherRoutes(app, runtime, defaults.handlerTimeout)
   registerLast(app, [notFound, routesScope(app, runtime, { routes, defaults })])
   reportWhenReady(app, mode)
   return addMethods(app, runtime, options)

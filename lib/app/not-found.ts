@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { kUnguarded } from '../contract/middleware.js'
 import { createNotFoundHandler, type NotFoundOptions } from '../dispatch/not-found.js'
-import { notFoundScope } from '../plugins/register-not-found.js'
+import { notFoundScope, timed } from '../plugins/register-not-found.js'
 import { notFoundEntryOf, type NotFoundEntry } from '../plugins/routed-servers.js'
 
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
@@ -19,7 +19,11 @@ export function installNotFound(app: FastifyInstance, options: NotFoundOptions):
   const setNotFoundHandler = app.setNotFoundHandler
   app.setNotFoundHandler = function (this: FastifyInstance, ...given: unknown[]) {
     if (this === last || isBelow(app, this))
-      return Reflect.apply(setNotFoundHandler, this, guardAnswer(given, notFoundEntryOf(app))) as FastifyInstance
+      return Reflect.apply(
+        setNotFoundHandler,
+        this,
+        guardAnswer(given, notFoundEntryOf(app), options)
+      ) as FastifyInstance
     answer = answerOf(app, this, given[0])
     return this
   } as FastifyInstance['setNotFoundHandler']
@@ -51,12 +55,13 @@ function answerOf(app: FastifyInstance, scope: FastifyInstance, handler: unknown
  * Fastify runs the hooks of a plugin before its not-found handler, and those of the options behind them. An onRequest hook
  * there is not in Fastify's documentation; test/joint.test.ts asserts that it runs.
  */
-function guardAnswer(given: readonly unknown[], enter: NotFoundEntry | undefined): unknown[] {
+function guardAnswer(given: readonly unknown[], enter: NotFoundEntry | undefined, times: NotFoundOptions): unknown[] {
   const [first, second] = given
   const options = (typeof first === 'object' && first !== null ? first : {}) as NotFoundHooks
   const handler = typeof first === 'function' ? first : second
   if (enter === undefined || (options.config !== undefined && kUnguarded in options.config)) return [...given]
-  return [{ ...options, onRequest: [enter, ...[options.onRequest ?? []].flat()] }, handler]
+  const answer = typeof handler === 'function' ? timed(handler as Answer, times) : handler
+  return [{ ...options, onRequest: [enter, ...[options.onRequest ?? []].flat()] }, answer]
 }
 
 interface NotFoundHooks {

@@ -1,6 +1,8 @@
-import { kAfter, kBefore, kDeadline, kTick, type LinkedResponse } from './slots.js'
+import { AsyncResource } from 'node:async_hooks'
+import { kAfter, kBefore, kDeadline, kScope, kTick, type LinkedResponse } from './slots.js'
 
 const STEPS = 8
+const MANUAL = { requireManualDestroy: true }
 
 /**
  * The handler timeout. One timer serves all requests that wait for their answer with the same limit. A wait ends between
@@ -30,6 +32,7 @@ export class Deadline {
     if (current !== null) current.release(response)
     response[kDeadline] = this
     response[kTick] = this.#tick
+    response[kScope] = new AsyncResource('twinroute.timeout', MANUAL)
     response[kBefore] = this.#last
     if (this.#last !== null) this.#last[kAfter] = response
     else {
@@ -49,6 +52,7 @@ export class Deadline {
     response[kDeadline] = null
     response[kBefore] = null
     response[kAfter] = null
+    response[kScope] = null
     if (this.#first === null) this.#timer.unref()
   }
 
@@ -63,8 +67,10 @@ export class Deadline {
       // in the order of their start: behind the first that may wait on, all may
       while (this.#first !== null && this.#isOver(this.#first)) {
         const response = this.#first
+        const scope = response[kScope]
         this.release(response)
-        if (!response.destroyed) this.#expire(response)
+        // the timer's own context is that of whichever request has started it
+        if (!response.destroyed) scope?.runInAsyncScope(this.#expire, undefined, response)
       }
     } finally {
       // a process that goes on after an uncaught error still needs its timeouts

@@ -1,3 +1,4 @@
+import type { AsyncResource } from 'node:async_hooks'
 import type { FastifyReply } from 'fastify'
 import type { RequestFormData } from '../contract/form-data.js'
 import type { Request } from '../contract/request.js'
@@ -20,6 +21,7 @@ export const kDeadline: unique symbol = Symbol('twinroute.deadline')
 export const kBefore: unique symbol = Symbol('twinroute.before')
 export const kAfter: unique symbol = Symbol('twinroute.after')
 export const kTick: unique symbol = Symbol('twinroute.tick')
+export const kScope: unique symbol = Symbol('twinroute.scope')
 export const kTap: unique symbol = Symbol('twinroute.tap')
 export const kChunks: unique symbol = Symbol('twinroute.chunks')
 export const kSize: unique symbol = Symbol('twinroute.size')
@@ -104,6 +106,8 @@ export interface LinkedResponse extends Response {
   [kBefore]: LinkedResponse | null
   [kAfter]: LinkedResponse | null
   [kTick]: number
+  /** The async context of who waits. */
+  [kScope]: AsyncResource | null
   [kLocals]: Record<string, unknown> | undefined
 }
 
@@ -140,6 +144,7 @@ export function initResponseSlots(response: object): void {
   linked[kBefore] = null
   linked[kAfter] = null
   linked[kTick] = 0
+  linked[kScope] = null
   linked[kLocals] = undefined
 }
 
@@ -158,12 +163,18 @@ export function isOver(response: LinkedResponse): boolean {
   return state !== OPEN && !((state === BEGUN || state === REFUSED || state === LEAVING) && response.headersSent)
 }
 
+/** The head has not left, and it is not an error handler that may still send it: somebody has to wait for it. */
+export function isWaiting(response: LinkedResponse): boolean {
+  return (response[kAnswered] === OPEN || response[kAnswered] === HANDED_OVER) && !response.headersSent
+}
+
 /** Marks the answer as decided and ends the wait for it. */
 export function markAnswered(
   response: LinkedResponse,
   how: typeof HANDED_OVER | typeof LEAVING | typeof FAILING | typeof BEGUN
 ): void {
   response[kAnswered] = how
+  if (how === HANDED_OVER) return // onSend hooks may take for ever
   const deadline = response[kDeadline]
   if (deadline !== null) deadline.release(response)
 }

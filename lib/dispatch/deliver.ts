@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { StatusObject } from '../contract/handler.js'
-import { checkedStream } from '../compat/checked-stream.js'
+import { checkedStream, releaseBody } from '../compat/checked-stream.js'
 import { bytesOf, handOver, isStream } from '../compat/hand-over.js'
 import { setReplyHeader } from '../compat/headers.js'
 import { isUnfinished, refuseSecond } from '../compat/late-calls.js'
@@ -53,6 +53,7 @@ export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown):
 function dropResult(response: LinkedResponse, result: unknown): void {
   const isMeant = typeof result === 'string' || (typeof result === 'object' && result !== null && isAnswer(result))
   if (isMeant && isUnfinished(response)) refuseSecond(response, 'a value was returned')
+  if (result !== response.req) releaseReturned(result)
 }
 
 function isAnswer(result: object): boolean {
@@ -64,6 +65,16 @@ function isAnswer(result: object): boolean {
     ArrayBuffer.isView(result) ||
     isWebResponse(result)
   )
+}
+
+/** A value that comes after the answer (the handler timeout sent it) is dropped; a stream must not stay open for it. */
+function releaseReturned(result: unknown): void {
+  if (typeof result !== 'object' || result === null) return
+  try {
+    releaseBody(isStatusObject(result) ? result.body : result)
+  } catch {
+    // a value that cannot even be looked at
+  }
 }
 
 /** An integer status from 200 to 599 and no keys but status, headers, body; `{ status: 200, data }` is data. */
@@ -86,7 +97,10 @@ function isWebResponse(result: object): result is globalThis.Response {
 function deliverStatus(response: LinkedResponse, reply: FastifyReply, { status, headers, body }: StatusObject): void {
   response.statusCode = status
   if (headers !== undefined) setHeaders(reply, headers)
-  if (body === undefined || BODILESS.has(status)) return deliverNothing(response, reply, status)
+  if (body === undefined || BODILESS.has(status)) {
+    releaseBody(body)
+    return deliverNothing(response, reply, status)
+  }
   deliverBody(response, reply, body)
 }
 
@@ -118,16 +132,18 @@ function deliverWebResponse(response: LinkedResponse, reply: FastifyReply, resul
   }
   if (result.bodyUsed) throw new TypeError('The body of the returned Response has been read already')
   if (BODILESS.has(result.status)) return deliverNothing(response, reply, result.status)
-  sendPayload(response, reply, result.body ? checkedStream(result.body) : undefined)
+  if (result.body === null) sendPayload(response, reply, undefined)
+  else sendStream(response, reply, result.body)
 }
 
 function deliverBody(response: LinkedResponse, reply: FastifyReply, body: unknown): void {
   if (typeof body === 'string') return deliverText(response, reply, body)
   if (typeof body === 'object' && body !== null && !isPlain(body)) {
     if (ArrayBuffer.isView(body)) return sendPayload(response, reply, bytesOf(body))
-    if (isStream(body) || Symbol.asyncIterator in body) return sendPayload(response, reply, checkedStream(body))
+    if (isStream(body) || Symbol.asyncIterator in body) return sendStream(response, reply, body)
     const web = webBody(reply, body)
-    if (web !== undefined) return sendPayload(response, reply, isStream(web) ? checkedStream(web as object) : web)
+    if (web !== undefined && isStream(web)) return sendStream(response, reply, web as object)
+    if (web !== undefined) return sendPayload(response, reply, web)
     refuseNoData(body)
   }
   if (typeof body === 'function' || typeof body === 'symbol') throw cannotBeSent(typeof body)
@@ -160,4 +176,20 @@ function deliverJson(response: LinkedResponse, reply: FastifyReply, body: unknow
 
 function sendPayload(response: LinkedResponse, reply: FastifyReply, payload: unknown): void {
   handOver(response, reply, payload)
+}
+
+/** A stream is not begun where nothing of it would be sent: with HEAD, a status without a body, a client that has left. */
+function sendStream(response: LinkedResponse, reply: FastifyReply, body: object): void {
+  const { method } = reply.request.raw
+  if (method !== 'HEAD' && !BODILESS.has(response.statusCode) && !hasLeft(response)) {
+    return sendPayload(response, reply, checkedStream(body))
+  }
+  releaseBody(body)
+  if (BODILESS.has(response.statusCode)) deliverNothing(response, reply, response.statusCode)
+  else sendPayload(response, reply, undefined)
+}
+
+function hasLeft(response: LinkedResponse): boolean {
+  const { stream } = response as { stream?: { destroyed: boolean } } // of HTTP/2
+  return response.destroyed || stream?.destroyed === true
 }

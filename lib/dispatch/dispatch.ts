@@ -3,7 +3,7 @@ import type { ApiError } from '../errors/api-error.js'
 import { isThenable } from '../contract/thenable.js'
 import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
-import { isAnswered, kParams, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { isWaiting, kParams, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { refusedParams, refusedTarget } from '../compat/target.js'
 import { deliver } from './deliver.js'
 import type { Endpoint } from './endpoint.js'
@@ -98,5 +98,5 @@ function callHandler(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply):
   } catch (error) {
     return runtime.fail(reply, error)
   }
-  if (!isAnswered(response)) endpoint.handlerDeadline?.watch(response)
+  if (isWaiting(response)) endpoint.handlerDeadline?.watch(response)
 }

@@ -5,8 +5,8 @@ import { link } from '../compat/attach.js'
 import { awaitBody } from '../compat/body.js'
 import type { Compat } from '../compat/classes.js'
 import {
-  isAnswered,
   isOver,
+  isWaiting,
   kDeadline,
   kRedispatched,
   type LinkedRequest,
@@ -73,5 +73,5 @@ export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: 
     if (rewritten) redispatch(runtime, reply, goOn)
     else if (!isOver(response)) goOn()
   })
-  if (!passed && !isAnswered(response)) runtime.deadlineOf(handlerTimeout)?.watch(response)
+  if (!passed && isWaiting(response)) runtime.deadlineOf(handlerTimeout)?.watch(response)
 }

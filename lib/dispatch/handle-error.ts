@@ -78,16 +78,17 @@ function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
     send(reply, toReadableError(left))
   } catch (failure) {
     logError(reply.log, { err: failure }, 'An error could not be answered')
-    endEmpty(reply.raw as LinkedResponse)
+    endEmpty(reply.raw as LinkedResponse, 500)
   }
 }
 
-function endEmpty(response: LinkedResponse): void {
+/** The last resort: past error handlers and hooks. */
+export function endEmpty(response: LinkedResponse, status: number): void {
   if (response.writableEnded) return
   if (response.headersSent) return void response.destroy()
   markAnswered(response, LEAVING)
   for (const name of response.getHeaderNames()) response.removeHeader(name)
-  response.statusCode = 500
+  response.statusCode = status
   response.end()
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ChainRunner } from '../middleware/run-chain.js'
 import type { Deadline } from '../compat/deadline.js'
-import { isAnswered, kDeadline, kOriginalUrl, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { isWaiting, kDeadline, kOriginalUrl, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
 import { redispatch } from './redispatch.js'
 import type { Runtime } from './runtime.js'
 
@@ -31,5 +31,5 @@ export function passChain(runtime: Runtime, reply: FastifyReply, { chain, deadli
       })
     }
   })
-  if (!passed && !isAnswered(response)) deadline?.watch(response)
+  if (!passed && isWaiting(response)) deadline?.watch(response)
 }

@@ -5,8 +5,8 @@ import { ApiError } from '../errors/api-error.js'
 import { createCompat, type Compat } from '../compat/classes.js'
 import { Deadline } from '../compat/deadline.js'
 import { ExpressStack } from '../compat/express-stack.js'
-import { kAbort, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
-import { createFail, cutOff, passOn, sendToErrorHandler, type Fail } from './handle-error.js'
+import { HANDED_OVER, kAbort, kAnswered, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { createFail, cutOff, endEmpty, passOn, sendToErrorHandler, type Fail } from './handle-error.js'
 import { describeWait, routeOf, type Waiting } from './warnings.js'
 
 /** What the steps of a request share: one object per server. */
@@ -44,7 +44,7 @@ export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: Runt
   compat.expressApp.set('env', mode)
   const stack = new ExpressStack(compat.expressApp)
   const deadlines = new Map<string, Deadline>()
-  const errorDeadline = handlerTimeout > 0 ? new Deadline(handlerTimeout, expireError) : undefined
+  const errorDeadline = handlerTimeout > 0 ? new Deadline(handlerTimeout, createExpireError(handlerTimeout)) : undefined
   const runtime: Runtime = {
     mode,
     compat,
@@ -71,20 +71,28 @@ export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: Runt
 /** 503 for a request whose middleware or handler has not answered in time. */
 function expire(runtime: Runtime, response: LinkedResponse, waiting: Waiting): void {
   const reply = response[kReply]
-  if (reply === null) return
+  if (reply === null || (reply.sent && !response.writableEnded)) return // somebody has taken it out of Fastify's hands
   const error = noAnswer(reply, waiting)
   const request = reply.request.raw as LinkedRequest
   const abort = (request[kAbort] ??= new AbortController()) // also for a signal that is asked for later
   abort.abort(error)
-  runtime.fail(reply, error)
+  if (response[kAnswered] === HANDED_OVER) endEmpty(response, 503) // an onSend hook hangs, and would for an error, too
+  else runtime.fail(reply, error)
 }
 
-/** The same where error middleware or an error handler did not answer: past it. */
-function expireError(response: LinkedResponse): void {
-  const reply = response[kReply]
-  if (reply === null) return
-  if (response.headersSent) cutOff(reply, response, noAnswer(reply, 'error handler'))
-  else sendToErrorHandler(reply, noAnswer(reply, 'error handler'))
+/**
+ * The same where error middleware or an error handler did not answer: past it. What hangs then is an onSend hook, past which
+ * nothing goes but an answer without a body.
+ */
+function createExpireError(handlerTimeout: number): (response: LinkedResponse) => void {
+  const last = new Deadline(handlerTimeout, (response) => endEmpty(response, 503))
+  return (response) => {
+    const reply = response[kReply]
+    if (reply === null) return
+    if (response.headersSent) return cutOff(reply, response, noAnswer(reply, 'error handler'))
+    sendToErrorHandler(reply, noAnswer(reply, 'error handler'))
+    if (!response.headersSent) last.watch(response)
+  }
 }
 
 function noAnswer(reply: FastifyReply, waiting: Waiting): ApiError {

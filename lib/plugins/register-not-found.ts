@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { kUnguarded } from '../contract/middleware.js'
+import { isWaiting, type LinkedResponse } from '../compat/slots.js'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
 import { leaveBodiesAlone } from './leave-bodies.js'
 import { keepNotFoundEntry, notFoundEntryOf } from './routed-servers.js'
@@ -23,6 +24,20 @@ export function notFoundScope(
     if (before !== undefined) scope.addHook('onRequest', before)
     scope.addHook('onRequest', enter)
     const guarded = { config: { [kUnguarded]: true } } // by the hooks above
-    scope.setNotFoundHandler(guarded as object, (request, reply) => answer(request, reply))
+    scope.setNotFoundHandler(guarded as object, timed(answer, options))
+  }
+}
+
+/** A not-found handler of the user's has as much time as any handler. */
+export function timed(
+  answer: (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown,
+  { runtime, handlerTimeout }: Pick<NotFoundOptions, 'runtime' | 'handlerTimeout'>
+) {
+  const deadline = runtime.deadlineOf(handlerTimeout)
+  return function answerInTime(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply): unknown {
+    const result: unknown = answer.call(this, request, reply)
+    const response = reply.raw as LinkedResponse
+    if (isWaiting(response)) deadline?.watch(response)
+    return result
   }
 }
