@@ -44,12 +44,13 @@ export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
   } = options
   const reading = { ignoreDuplicateSlashes, useSemicolonDelimiter }
   const router = new PrefixRouter(prefixes, { ...reading, ...options, ignoreTrailingSlash, mount })
+  const hasParams = prefixes.some(({ segments }) => segments.some(({ kind }) => kind !== 'static'))
   return {
     chainFor: (segments) => bindChain(prefixes, segments, options),
     everything: bindEverything(prefixes, options),
     covering: (url) => new Set(router.match(url).prefixes.map(({ key }) => key)),
     guards: (url) => guardsAmong(router.match(url).prefixes),
-    paramsOf: (url) => router.match(url).params,
+    paramsOf: (url) => (hasParams ? router.match(url).params : NO_PARAMS),
     leadsPast(url, ranFor) {
       const segments = mayBeAmbiguous(url) ? segmentsOf(url, reading) : undefined
       if (segments === undefined) return false
@@ -61,6 +62,8 @@ export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
     report: (routes) => reportBinding({ prefixes, routes, options })
   }
 }
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** In the order their middleware runs: the shorter first; of two equally long ones the less specific first. */
 function parseMap(map: MiddlewareMap): readonly BoundPrefix[] {

@@ -22,6 +22,11 @@ function isPlain({ segments }: BoundPrefix): boolean {
   return segments.every(({ kind }) => kind === 'static')
 }
 
+const NO_MATCH: Match = { prefixes: [], params: {} }
+
+/** A path that has one spelling only, with or without a query. */
+const PLAIN_PATH = /^(\/[\w./~-]*)(?:$|\?)/
+
 /** No value is too long to be guarded. */
 const MAX_PARAM_LENGTH = Number.MAX_SAFE_INTEGER
 
@@ -47,13 +52,19 @@ export class PrefixRouter {
 
   /** The prefixes that cover a request. All of them, should its path be one that nobody can decode. */
   match(url: string): Match {
+    const plain = this.#options.caseSensitive ? PLAIN_PATH.exec(url)?.[1] : undefined
+    if (plain !== undefined) return this.#matchPath(plain)
     const segments = segmentsOf(url, this.#options)
     return segments === undefined ? { prefixes: this.#prefixes, params: {} } : this.matchSegments(segments)
   }
 
   /** The same for decoded segments. */
   matchSegments(segments: readonly string[]): Match {
-    const path = this.#spell(segments)
+    return this.#matchPath(this.#spell(segments))
+  }
+
+  #matchPath(path: string): Match {
+    if (this.#open.length === 0) return this.#plain.find(path) ?? NO_MATCH
     const found = [this.#plain, ...this.#open].flatMap((lookup) => lookup.find(path) ?? [])
     const covering = found.flatMap(({ prefixes }) => prefixes)
     const params: Record<string, string> = Object.assign({}, ...found.map((match) => match.params))
@@ -114,6 +125,7 @@ class Lookup {
     const found = this.#router.find('GET', path)
     if (found === null) return undefined
     const { prefixes, params } = found.store as Leaf
+    if (params.length === 0) return { prefixes, params: NO_MATCH.params }
     const named = params.map(({ token, name }) => [name, found.params[token] ?? ''])
     return { prefixes, params: Object.fromEntries(named) as Record<string, string> }
   }
