@@ -1,16 +1,22 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { buildSchema } from 'graphql'
 import Fastify from 'fastify'
 import t from 'tap'
 import { createClient } from 'redis'
+import { createApp } from 'twinroute'
 import {
   batch,
   createResultCache,
   graphqlRoutes,
   type CachedResult,
   type GraphqlContext,
+  type GraphqlRoutesOptions,
   type ResultCacheOptions,
   type ResultStore
 } from 'twinroute/graphql'
+import { writeRoutes } from './support/hosts.js'
 import { ask, createResolvers, endpoint, typeDefs as userDefs } from './support/graphql.js'
 
 const typeDefs = /* GraphQL */ `
@@ -297,6 +303,143 @@ t.test('errors are not kept, null is', async (t) => {
   t.strictSame((await ask(app, '{ items { id } }')).body, { data: { items: null } })
   t.strictSame((await ask(app, '{ items { id } }')).body, { data: { items: null } })
   t.equal(runs.items, 4)
+})
+
+t.test('what holds an error, or cannot be kept, is loaded anew', async (t) => {
+  const failing = { id: '1', tags: [new Error('no tag')] }
+  const circle: Record<string, unknown> = { id: '1' }
+  circle['parent'] = circle
+  const rows: { name: string; result: () => unknown; runs: number; isText?: false }[] = [
+    { name: 'a list with an Error', result: () => [{ id: '1' }, new Error('no item')], runs: 2 },
+    { name: 'a list with an Error, later', result: async () => [new Error('no item')], runs: 2 },
+    { name: 'an Error further in', result: () => [failing], runs: 2 },
+    { name: 'a set with an Error', result: () => new Set([new TypeError('no item')]), runs: 2 },
+    { name: 'a field that is a promise', result: () => [{ id: '1', name: Promise.resolve('x') }], runs: 2 },
+    { name: 'a field that is a function', result: () => [{ id: '1', name: () => 'x' }], runs: 2 },
+    { name: 'what holds itself', result: () => [circle], runs: 1, isText: false },
+    { name: '200 000 items', result: () => Array.from({ length: 200_000 }, () => null), runs: 1 },
+    { name: 'an empty list', result: () => [], runs: 1 }
+  ]
+  for (const { name, result, runs: wanted, isText } of rows) {
+    for (const store of isText === false ? [undefined] : [undefined, textStore()]) {
+      const { app, runs } = await counting(t, store ? { store } : {}, { items: result })
+      const query = '{ items { id name tags } }'
+      const first = await ask(app, query)
+      t.strictSame((await ask(app, query)).body, first.body, name)
+      t.equal(runs.items, wanted, `${name}: runs`)
+    }
+  }
+})
+
+/** A store that keeps text, as one on another machine does. */
+function textStore(): ResultStore {
+  const texts = new Map<string, string>()
+  return {
+    get(key) {
+      const text = texts.get(key)
+      return text === undefined ? undefined : (JSON.parse(text) as CachedResult)
+    },
+    set: (key, result) => void texts.set(key, JSON.stringify(result)),
+    generation: () => 0,
+    bump: () => undefined
+  }
+}
+
+t.test('a load belongs to the cache', async (t) => {
+  for (const kind of ['a twinroute app', 'a plain Fastify']) {
+    t.test(`on ${kind}, it goes on when the client that caused it leaves`, async (t) => {
+      const slow = deferred()
+      const signals: AbortSignal[] = []
+      const seen: unknown[] = []
+      const left: Promise<unknown>[] = []
+      const options: GraphqlRoutesOptions = {
+        typeDefs,
+        cache: createResultCache({ fields: { 'Query.items': {} } }),
+        context: (request, reply) => {
+          left.push(once(reply.raw, 'close'))
+          return { user: request.headers['x-user'] ?? null }
+        },
+        resolvers: {
+          Query: {
+            async items(_: unknown, _args: unknown, { request, user, requestId }: GraphqlContext) {
+              const { signal } = request
+              signals.push(signal)
+              seen.push([user, request.headers['x-user'], request.url, typeof requestId])
+              const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('aborted')))
+              await Promise.race([slow.promise, aborted])
+              return [{ id: '1' }]
+            }
+          }
+        }
+      }
+      const isPlain = kind === 'a plain Fastify'
+      const app = isPlain ? Fastify() : await createApp({ apiDir: writeRoutes(t, { a: { GET: () => 1 } }) })
+      t.teardown(() => app.close())
+      await app.register(graphqlRoutes, options)
+      await app.listen({ port: 0, host: '127.0.0.1' })
+      const { port } = app.server.address() as AddressInfo
+      const payload = '{"query":"{ items { id } }"}'
+      const headers = { 'content-type': 'application/json', 'x-user': 'first', 'content-length': payload.length }
+      const first = httpRequest({ port, host: '127.0.0.1', path: '/graphql', method: 'POST', headers, agent: false })
+      first.on('error', () => undefined)
+      first.end(payload)
+      await slow.started(() => signals.length === 1)
+      const second = ask(app, '{ items { id } }')
+      await slow.started(() => left.length === 2)
+      first.destroy()
+      await left[0]
+      await new Promise(setImmediate)
+      t.equal(signals[0]?.aborted, false)
+      slow.resolve()
+      t.strictSame((await second).body, { data: { items: [{ id: '1' }] } }, 'whoever has joined it gets the result')
+      t.strictSame((await ask(app, '{ items { id } }')).body, { data: { items: [{ id: '1' }] } })
+      t.equal(signals.length, 1, 'and it is kept')
+      t.strictSame(seen, [['first', 'first', '/graphql', 'string']], 'the rest of the context is that of the request')
+    })
+  }
+
+  t.test('it has a time of its own, after which the next read loads anew', async (t) => {
+    const signals: AbortSignal[] = []
+    const results = [() => new Promise(() => undefined), () => Promise.resolve([{ id: '2' }])]
+    const items = (_args: unknown, { request }: GraphqlContext): unknown => {
+      signals.push(request.signal)
+      return results.shift()?.()
+    }
+    const { app, runs } = await counting(t, { loadTimeout: 20 }, { items })
+    const both = await Promise.all([ask(app, '{ items { id } }'), ask(app, '{ items { id } }')])
+    for (const { body } of both) {
+      t.match(body, { data: { items: null }, errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }] })
+      t.equal(body.errors[0].message, 'Query.items was not loaded within 20 ms')
+    }
+    t.match(signals, [{ aborted: true, reason: { statusCode: 503 } }])
+    t.strictSame((await ask(app, '{ items { id } }')).body, { data: { items: [{ id: '2' }] } })
+    t.equal(runs.items, 2)
+    t.equal(signals[1]?.aborted, false)
+  })
+
+  t.test('what comes after its time is not kept and disturbs nobody', async (t) => {
+    const slow = deferred()
+    const results: (() => Promise<unknown>)[] = [
+      () => slow.promise.then(() => [{ id: 'late' }]),
+      () => slow.promise.then(() => Promise.reject(new Error('late'))),
+      () => Promise.resolve([{ id: '3' }])
+    ]
+    const { app } = await counting(t, { loadTimeout: 20 }, { items: () => results.shift()?.() })
+    t.ok((await ask(app, '{ items { id } }')).body.errors)
+    t.ok((await ask(app, '{ items { id } }')).body.errors)
+    slow.resolve()
+    await new Promise(setImmediate)
+    t.strictSame((await ask(app, '{ items { id } }')).body, { data: { items: [{ id: '3' }] } })
+  })
+
+  t.test('without a limit it may take any time', async (t) => {
+    const slow = deferred()
+    const { app, runs } = await counting(t, { loadTimeout: 0 }, { items: () => slow.promise.then(() => []) })
+    const read = ask(app, '{ items { id } }')
+    await slow.started(() => runs.items === 1)
+    slow.resolve()
+    t.strictSame((await read).body, { data: { items: [] } })
+  })
 })
 
 t.test('the memory is bounded by entries and by bytes', async (t) => {

@@ -1,5 +1,6 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql'
 import type { GraphqlContext } from '../../contract/graphql.js'
+import type { CacheLoad } from './cache-load.js'
 import type { ResultCache } from './result-cache.js'
 import { requireField } from './schema.js'
 import { SetupError } from './setup-error.js'
@@ -40,11 +41,17 @@ function wrapOnce(done: WeakSet<object>, field: Field, wrap: (resolve: Resolver)
 
 function throughCache(name: string, resolve: Resolver): Resolver {
   return (source, args, context, info) => {
-    const load = (): unknown => resolve(source, args, context, info)
+    const load = (own?: CacheLoad): unknown => resolve(source, args, own ? contextOf(own, context) : context, info)
     const cache = cacheOf(context)
     if (cache === undefined || !Object.hasOwn(cache.fields, name)) return load()
     return cache.read(name, { args, context, load, onStoreError: (error) => warn(context, error) })
   }
+}
+
+/** The request's context, but its signal is that of the load: the request may end before those who have joined it. */
+function contextOf(load: CacheLoad, context: EngineContext): EngineContext {
+  const signal = { get: () => load.signal, configurable: true }
+  return { ...context, request: Object.create(context.request, { signal }) as EngineContext['request'] }
 }
 
 /** Outdates results once the write is over, whether it succeeded or not, and before its answer is read on. */

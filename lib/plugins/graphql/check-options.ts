@@ -79,6 +79,7 @@ const CACHE_RULES: OptionRules<ResultCacheOptions> = {
     expected: 'an object with get, set, generation and bump',
     accepts: hasMethods('get', 'set', 'generation', 'bump')
   },
+  loadTimeout: { expected: 'milliseconds, or 0 for no limit', accepts: isTimeout },
   maxEntries: COUNT,
   maxBytes: COUNT
 }

@@ -1,6 +1,8 @@
 import type { GraphqlContext } from '../../contract/graphql.js'
 import { argumentsKey } from './cache-key.js'
+import { CacheLoad } from './cache-load.js'
 import { checkCacheOptions } from './check-options.js'
+import { isKeepable } from './keepable.js'
 import { createMemoryStore, type MemoryStoreOptions } from './memory-store.js'
 import { isPromise, settle } from './promise.js'
 import type { ResultStore } from './result-store.js'
@@ -31,14 +33,16 @@ export interface ResultCacheOptions extends Scoped, MemoryStoreOptions {
   ms?: number
   /** Default: the memory of this process, bounded by `maxEntries` and `maxBytes`. */
   store?: ResultStore
+  /** Milliseconds a load may take before all who wait for it get an error. Default 30 000; 0 for no limit. */
+  loadTimeout?: number
 }
 
 /** One run of a cached field. */
 export interface CachedRead {
   args: object
   context: GraphqlContext
-  /** Runs the field's own resolver. */
-  load: () => unknown
+  /** Runs the field's own resolver, for the cache when it is given a load, else for the request alone. */
+  load: (load?: CacheLoad) => unknown
   /** Hears of failures of the store, which do not fail the read. */
   onStoreError: (error: unknown) => void
 }
@@ -56,8 +60,8 @@ export interface ResultCache {
 }
 
 /**
- * A cache for results of root fields. Errors are not kept; equal reads that run at the same time share one; a read that
- * began before a write is never kept.
+ * A cache for results of root fields. Errors are not kept, nor is what holds one; equal reads that run at the same time share
+ * one, which goes on when its first request ends; a read that began before a write is never kept.
  *
  * @throws TypeError naming a wrong or unknown option
  * @throws Error with code `GRAPHQL_CACHE_SCOPE_MISSING` for a private field without a scope
@@ -117,12 +121,14 @@ class FieldCache implements ResultCache {
   #load(place: Place, read: CachedRead): unknown {
     const underWay = this.#running.get(place.key)
     if (underWay !== undefined) return underWay
-    const result = read.load()
+    const load = new CacheLoad()
+    const result = read.load(load)
     if (!isPromise(result)) {
       this.#keep(place, result, read)
       return result
     }
-    const loading = result
+    const loading = load
+      .within(result, this.#options.loadTimeout ?? 30_000, place.field)
       .then((value) => {
         this.#keep(place, value, read)
         return value
@@ -132,9 +138,9 @@ class FieldCache implements ResultCache {
     return loading
   }
 
-  /** Keeps a result unless it is an error, or outdated since its read began. */
+  /** Keeps a result unless it holds an error, or is outdated since its read began. */
   #keep({ field, generation, key }: Place, value: unknown, read: CachedRead): void {
-    if (value instanceof Error) return
+    if (!isKeepable(value)) return
     const ms = this.fields[field]?.ms ?? this.#options.ms ?? 60_000
     const now = attempt(() => this.#store.generation(field), read)
     void settle(now, (now) => {
