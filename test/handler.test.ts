@@ -799,6 +799,16 @@ t.test('what was said of a failed answer is not said of the error', async (t) =>
       })
     ],
     [
+      'an object that cannot be written as JSON',
+      (_, response) => {
+        describe(response)
+        response.type('json')
+        const circle: Record<string, unknown> = {}
+        circle.self = circle
+        return circle
+      }
+    ],
+    [
       'a failing stream',
       (_, response) => {
         describe(response)
@@ -808,15 +818,20 @@ t.test('what was said of a failed answer is not said of the error', async (t) =>
     ]
   ]
   for (const [rule, GET] of rows) {
-    const app = await appOf(t, { routes: { a: { GET } }, options: { errorHandler } })
-    const { headers, status, json } = await callByInject(app)('GET /api/a')
-    t.match(
-      { status, code: json.error.code, type: headers['content-type'], kept: headers['x-kept'] },
-      { status: 500, code: 'INTERNAL_SERVER_ERROR', type: JSON_TYPE, kept: '1' },
-      rule
-    )
-    t.notOk('content-encoding' in headers, rule)
-    t.notOk('etag' in headers, rule)
+    const scenario = { routes: { a: { GET } }, options: { errorHandler } }
+    // a stream fails once, on the app
+    const apps =
+      rule === 'a failing stream' ? [await appOf(t, scenario)] : [await appOf(t, scenario), await hostOf(t, scenario)]
+    for (const app of apps) {
+      const { headers, status, json } = await callByInject(app)('GET /api/a')
+      t.match(
+        { status, code: json.error.code, type: headers['content-type'], kept: headers['x-kept'] },
+        { status: 500, code: 'INTERNAL_SERVER_ERROR', type: JSON_TYPE, kept: '1' },
+        rule
+      )
+      t.notOk('content-encoding' in headers, rule)
+      t.notOk('etag' in headers, rule)
+    }
   }
 })
 

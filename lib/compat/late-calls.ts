@@ -82,9 +82,14 @@ export function refuseSecond(response: LinkedResponse, by: string): LinkedRespon
   return response
 }
 
-/** Error middleware has answered the error as if nothing had been sent. */
+/**
+ * Error middleware has answered the error as if nothing had been sent. In the next turn, since node keeps back what was
+ * written in this one.
+ */
 function cutOff(response: LinkedResponse): LinkedResponse {
-  if (!response.writableEnded) response.destroy()
+  setImmediate(() => {
+    if (!response.writableEnded) response.destroy()
+  })
   return response
 }
 

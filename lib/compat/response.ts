@@ -142,7 +142,8 @@ function payloadFor(response: LinkedResponse, reply: FastifyReply, { chunk, type
   }
   if (chunk === undefined) return undefined
   if (isHead) reply.header('content-length', String(Buffer.byteLength(chunk)))
-  return chunk.length === 0 && !reply.hasHeader('content-type') ? undefined : chunk
+  if (chunk.length === 0 && !reply.hasHeader('content-type')) return undefined
+  return type === undefined && typeof chunk === 'string' ? Buffer.from(chunk) : chunk // Fastify would complete the type
 }
 
 /** Express's own way, for what reply.send cannot do: a response without a reply, or with a Transfer-Encoding of the user's. */

@@ -1,9 +1,11 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { FileRoutesOptions } from '../contract/options.js'
 import { isProduction, kMode } from '../contract/mode.js'
 import { buildManifest } from '../discovery/manifest.js'
 import { parsePath, toFastify } from '../discovery/pattern.js'
 import { createBinder } from '../middleware/bind.js'
+import { removeContentHeaders } from '../compat/headers.js'
+import { FAILING, kAnswered, type LinkedResponse } from '../compat/slots.js'
 import { depthOf } from '../middleware/chain.js'
 import { createNotFoundHandler } from '../dispatch/not-found.js'
 import { registerRoute, type RouteContext, type RouteDefaults } from '../dispatch/register-route.js'
@@ -84,8 +86,15 @@ export function routesScope(
   const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
   return async function servesFiles(scope) {
     leaveBodiesAlone(scope)
+    if (!runtime.linksAtRoot) scope.addHook('onError', forgetBody)
     for (const route of routes.manifest.routes) registerRoute(scope, route, context)
   }
+}
+
+/** What Fastify itself fails to send goes straight to the host's error handler, without what described the lost body. */
+function forgetBody(_request: FastifyRequest, reply: FastifyReply, _error: Error, done: () => void): void {
+  if ((reply.raw as LinkedResponse)[kAnswered] !== FAILING) removeContentHeaders(reply)
+  done()
 }
 
 /** On a host, what no route matches below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */

@@ -61,6 +61,10 @@ export const responseScenarios = [
   handler('send() of a DataView', (_req, res) => res.send(new DataView(new Uint8Array([104, 105, 33]).buffer, 1)), {
     differs: { on: 'all', reason: 'Express sends nothing; the bytes it covers are what is meant' }
   }),
+  handler('send() of null leaves the type as it was set', (_req, res) => {
+    res.setHeader('content-type', 'application/json')
+    res.send(null)
+  }),
   handler('send() of null has no body', (_req, res) => res.send(null), { asks: anyMethod }),
   handler('send() of nothing has no body', (_req, res) => res.send(), { asks: anyMethod }),
   handler('send() of undefined has no body', (_req, res) => res.send(undefined)),
