@@ -478,3 +478,227 @@ t.test('a pair of another kind keeps its own members and listeners, and its resp
   while (ended.length === 0) await new Promise(setImmediate)
   t.strictSame([ended, seen], [['true'], ['mine']])
 })
+
+/** What a handler can tell of its objects, and the requests it is asked with; the answers must be Express's. */
+interface Told {
+  name: string
+  tell: (req: any, res: any) => unknown
+  path?: string
+  set?: (app: any) => unknown
+  use?: (req: any, res: any, next: () => void) => void
+}
+
+const own = (value: object, names: readonly string[]): boolean[] => names.map((name) => Object.hasOwn(value, name))
+const query = ({ query: values }: any): unknown => Object.entries(values)
+
+function readsQuery(req: any, _res: unknown, next: () => void): void {
+  if (query(req) !== undefined) next()
+}
+
+const TOLD: readonly Told[] = [
+  {
+    name: 'the own members of a request',
+    tell: (req) => own(req, ['params', 'baseUrl', 'originalUrl', 'next', 'route', 'res', 'url', 'query', 'cookies'])
+  },
+  {
+    name: 'members by `in`',
+    tell: (req) => ['cookies', 'signedCookies', 'session', 'body', 'query'].map((name) => name in req)
+  },
+  {
+    name: 'a copy of a request by spreading',
+    path: '/told/7?a=1',
+    tell: (req) => {
+      const { params, baseUrl, originalUrl, url, method, next, route } = { ...req }
+      return [{ ...params }, baseUrl, originalUrl, url, method, typeof next, route?.path]
+    }
+  },
+  {
+    name: 'the members Express adds for a handler, by name',
+    tell: (req) =>
+      Object.keys(req).filter((name) => ['params', 'baseUrl', 'originalUrl', 'next', 'route'].includes(name))
+  },
+  {
+    name: 'locals',
+    tell: (_req, res) => [
+      Object.hasOwn(res, 'locals'),
+      Object.getPrototypeOf(res.locals),
+      Object.keys({ ...res.locals })
+    ],
+    use: (_req, res, next) => {
+      res.locals.user = 'ada'
+      next()
+    }
+  },
+  {
+    name: 'members that a middleware adds',
+    tell: (req) => [req.cookies, 'cookies' in req, Object.hasOwn(req, 'cookies')],
+    use: (req, _res, next) => {
+      req.cookies = { a: '1' }
+      next()
+    }
+  },
+  { name: 'a query that is not encoded well', path: '/told/7?q=100%+pure%20cotton&r=%FC&s=%C3%BC&%zz=%', tell: query },
+  { name: 'plus signs, empty names and values', path: '/told/7?a=b+c&d+e&=f&&g=&h==i', tell: query },
+  {
+    name: 'repeated keys, brackets and __proto__',
+    path: '/told/7?a=1&a=2&b[]=3&b[]=4&c[d]=5&__proto__=6&constructor=7',
+    tell: query
+  },
+  { name: 'no query, and an empty one', path: '/told/7?', tell: query },
+  { name: 'a query of 1 500 pairs', path: `/told/7?${'a=1&'.repeat(1500)}`, tell: (req) => req.query.a.length },
+  { name: 'the prototype of a query', path: '/told/7?a=1', tell: (req) => Object.getPrototypeOf(req.query) },
+  {
+    name: 'a query by the extended parser',
+    path: '/told/7?a[b]=1&c[]=2',
+    tell: query,
+    set: (app) => app.set('query parser', 'extended')
+  },
+  { name: 'a query by no parser', path: '/told/7?a=1', tell: query, set: (app) => app.set('query parser', false) },
+  {
+    name: 'a query whose url has changed after it was read',
+    path: '/told/7?page=1',
+    tell: query,
+    use: (req, _res, next) => {
+      if (req.query.page === '1') req.url = `${req.path}?page=2`
+      next()
+    }
+  },
+  {
+    name: 'a query whose url lost it',
+    path: '/told/7?page=1',
+    tell: query,
+    use: (req, _res, next) => {
+      if (req.query.page === '1') req.url = req.path
+      next()
+    }
+  },
+  {
+    name: 'the parser of a mounted application',
+    path: '/told/7?a[b]=1',
+    tell: query,
+    use: readsQuery,
+    set: (app) => {
+      const inner = realExpress().set('query parser', 'extended')
+      inner.get('/told/:id', (req, res) => void res.json(['inner', query(req)]))
+      app.use(readsQuery)
+      app.use(inner)
+    }
+  }
+]
+
+for (const { name, tell, path = '/told/7', use, set } of TOLD) {
+  t.test(`a handler is told what Express tells it: ${name}`, async (t) => {
+    const told: unknown[] = []
+    for (const [factory, create] of FACTORIES) {
+      const app = create()
+      if (factory === 'ours') made(t, app as TwinrouteExpress)
+      set?.(app)
+      if (use !== undefined) app.use(use)
+      app.get('/told/:id', (req, res) => void res.json(tell(req, res)))
+      const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+      const { status, text } = await call(`GET ${path}`)
+      told.push([status, text])
+      if (factory === 'Express') t.equal(status, 200)
+      else t.strictSame((await callByInject((app as TwinrouteExpress).fastify)(`GET ${path}`)).text, text, 'by inject')
+    }
+    t.strictSame(told[1], told[0])
+  })
+}
+
+/** Members of Express's own prototypes that other packages replace, for all applications of a process. */
+const PATCHES: readonly { name: string; on: 'request' | 'response'; patch: (original: any) => unknown }[] = [
+  {
+    name: 'response.json',
+    on: 'response',
+    patch: (original) =>
+      function json(this: any, body: unknown) {
+        return original.call(this, { wrapped: body })
+      }
+  },
+  {
+    name: 'response.send',
+    on: 'response',
+    patch: (original) =>
+      function send(this: any, body: unknown) {
+        this.set('x-sent', typeof body)
+        return original.call(this, body)
+      }
+  },
+  {
+    name: 'response.status',
+    on: 'response',
+    patch: (original) =>
+      function status(this: any, code: number) {
+        this.set('x-status', String(code))
+        return original.call(this, code)
+      }
+  },
+  {
+    name: 'response.redirect',
+    on: 'response',
+    patch: (original) =>
+      function redirect(this: any, ...given: unknown[]) {
+        this.set('x-redirected', '1')
+        return original.apply(this, given)
+      }
+  },
+  {
+    name: 'response.end',
+    on: 'response',
+    patch: (original) =>
+      function end(this: any, ...given: unknown[]) {
+        this.setHeader('x-ended', '1')
+        return original.apply(this, given)
+      }
+  },
+  {
+    name: 'request.get',
+    on: 'request',
+    patch: (original) =>
+      function get(this: any, name: string) {
+        return `got ${original.call(this, name)}`
+      }
+  },
+  {
+    name: 'request.query',
+    on: 'request',
+    patch: () => ({ get: () => ({ mine: '1' }), configurable: true, enumerable: true })
+  },
+  { name: 'request.ip', on: 'request', patch: () => ({ get: () => 'mine', configurable: true, enumerable: true }) }
+]
+
+for (const { name, on, patch } of PATCHES) {
+  t.test(`what another package has put in the place of ${name} is used, as in Express`, async (t) => {
+    const member = name.split('.')[1] as string
+    const target = realExpress[on] as Record<string, any>
+    const before = Object.getOwnPropertyDescriptor(target, member)
+    const isAccessor = member === 'query' || member === 'ip'
+    const original = isAccessor ? undefined : target[member]
+    const replaced: any = isAccessor ? patch(undefined) : { value: patch(original), writable: true, configurable: true }
+    Object.defineProperty(target, member, replaced)
+    t.teardown(() => {
+      if (before === undefined) Reflect.deleteProperty(target, member)
+      else Object.defineProperty(target, member, before)
+    })
+    const seen = []
+    for (const [factory, create] of FACTORIES) {
+      const app = create()
+      if (factory === 'ours') made(t, app as TwinrouteExpress)
+      app.get('/json', (req, res) => void res.status(201).json([req.get('host'), req.query, req.ip]))
+      app.get('/send', (_req, res) => void res.send('text'))
+      app.get('/end', (_req, res) => void res.end('text'))
+      app.get('/redirect', (_req, res) => res.redirect('/json'))
+      const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+      const answers = []
+      for (const path of ['/json', '/send', '/end', '/redirect']) {
+        const { status, headers, text } = await call(`GET ${path}`)
+        const marks = Object.entries(headers).filter(
+          ([header]) => /^(x-|etag|content-)/.test(header) && header !== 'x-request-id'
+        )
+        answers.push([status, Object.fromEntries(marks), text])
+      }
+      seen.push(answers)
+    }
+    t.strictSame(seen[1], seen[0])
+  })
+}

@@ -395,6 +395,104 @@ t.test('trustProxy says whom to believe, to Fastify and to Express alike', async
   }
 })
 
+/** Headers in which several proxies have left a value each, and what both sides say of them. */
+const LISTS: readonly {
+  name: string
+  headers: Record<string, string>
+  want: object
+  trustProxy?: AppOptions['trustProxy']
+}[] = [
+  {
+    name: 'a list of protocols',
+    headers: { 'x-forwarded-proto': 'https, http' },
+    want: { protocol: 'http', secure: false, host: 'example.com', hostname: 'example.com' }
+  },
+  {
+    name: 'a list of protocols, the nearest proxy speaking https',
+    headers: { 'x-forwarded-proto': 'http,https' },
+    want: { protocol: 'https', secure: true, host: 'example.com', hostname: 'example.com' }
+  },
+  {
+    name: 'a list of hosts',
+    headers: { 'x-forwarded-host': 'first.example:81, last.example:82' },
+    want: { protocol: 'http', secure: false, host: 'last.example:82', hostname: 'last.example' }
+  },
+  {
+    name: 'lists from a proxy that is not trusted',
+    headers: { 'x-forwarded-proto': 'https, https', 'x-forwarded-host': 'first.example, last.example' },
+    want: { protocol: 'http', secure: false, host: 'example.com', hostname: 'example.com' },
+    trustProxy: '10.0.0.0/8'
+  }
+]
+
+for (const { name, headers, want, trustProxy = true } of LISTS) {
+  t.test(`both sides read forwarded headers alike: ${name}`, async (t) => {
+    const read = ({ protocol, secure, host, hostname }: any): object => ({ protocol, secure, host, hostname })
+    const scenario = { routes: { a: { GET: read } }, options: { trustProxy } }
+    onEveryHost(t, scenario, async (t, call) => {
+      t.strictSame((await call('GET /api/a', { headers })).json, want)
+    })
+    const app = await appOf(t, scenario)
+    app.get('/native', ({ protocol, host, hostname }) => ({ protocol, secure: protocol === 'https', host, hostname }))
+    t.strictSame((await callByInject(app)('GET /native', { headers })).json, want, 'as Fastify says')
+  })
+}
+
+/** Where a query is read, before and after the url has changed. */
+t.test('a query that was read before its url changed is read anew', async (t) => {
+  const GET = (request: any): unknown => [request.query.page, request.query.page]
+  const routes = { a: { GET } }
+  const rewrite = (request: any, _response: unknown, next: () => void): void => {
+    if (request.query.page === '1') request.url = request.url.replace('page=1', 'page=2')
+    next()
+  }
+  const ways: Record<string, Parameters<typeof onEveryHost>[1]> = {
+    'by use()': { routes, use: (app) => void app.use(rewrite) },
+    'by the map': { routes, options: { middleware: createMiddleware({ '/api': [rewrite] }) } },
+    "by the route's own middleware": { routes: { a: { GET, middleware: [rewrite] } } },
+    'by a hook, on the raw request': {
+      routes,
+      use: (app) =>
+        void app.addHook('onRequest', async ({ raw }) => {
+          if ((raw as any).query.page === '1') raw.url = '/api/a?page=2'
+        })
+    },
+    'by the handler': {
+      routes: {
+        a: {
+          GET: (request: any) => {
+            const before = request.query.page
+            request.url = '/api/a?page=2'
+            return before === '1' && [request.query.page, request.query.page]
+          }
+        }
+      }
+    }
+  }
+  for (const [way, scenario] of Object.entries(ways)) {
+    t.test(way, async (t) => {
+      onEveryHost(t, scenario, async (t, call) => {
+        t.strictSame((await call('GET /api/a?page=1')).json, ['2', '2'])
+      })
+    })
+  }
+})
+
+t.test('a query is one object for as long as its url has the same one, and an assigned one stays', async (t) => {
+  const GET = (request: any): unknown => {
+    const same = request.query === request.query
+    request.query.added = '1'
+    request.url = '/elsewhere?a=1'
+    const kept = request.query.added
+    request.query = { mine: '1' }
+    request.url = '/elsewhere?a=2'
+    return { same, kept, query: request.query }
+  }
+  onEveryHost(t, { routes: { a: { GET } } }, async (t, call) => {
+    t.strictSame((await call('GET /api/a?a=1')).json, { same: true, kept: '1', query: { mine: '1' } })
+  })
+})
+
 t.test('the body is a plain member', async (t) => {
   const seen: object[] = []
   const note = (request: any): void =>

@@ -53,7 +53,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const defaults = routeDefaults(options)
   const runtime = createRuntime({
     mode,
-    linksAtRoot: true,
+    kind: 'app',
     route: (request, response) => app.routing(request, response),
     handlerTimeout: defaults.handlerTimeout
   })

@@ -19,7 +19,7 @@ export function createExpressApp(): TwinrouteExpress {
   const engine = (): Engine => (made ??= createEngine(runtime, app))
   const runtime = createRuntime({
     mode: resolveMode(),
-    linksAtRoot: true,
+    kind: 'express',
     route: (request, response) => engine().fastify.routing(request, response),
     handlerTimeout: 0
   })

@@ -5,7 +5,7 @@ import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { readableThrown } from '../errors/to-error.js'
 import { link } from '../compat/attach.js'
 import { indexRouter } from '../compat/route-index.js'
-import { kInStack, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import type { LinkedRequest, LinkedResponse } from '../compat/slots.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { prepareUploads } from '../plugins/uploads.js'
 
@@ -83,7 +83,7 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   if (app.enabled('x-powered-by')) response.setHeader('X-Powered-By', 'Express')
   const request = reply.request.raw as LinkedRequest
-  request[kInStack] = true // cookies are what cookie-parser leaves, as in Express
+  response.locals ??= Object.create(null) as Record<string, unknown>
   indexRouter(app.router)
   app.router(request, response, (error: unknown) => finish(app, reply, error))
 }

@@ -8,6 +8,7 @@ import {
   initRequestSlots,
   initResponseSlots,
   kCompat,
+  kOriginalUrl,
   kReply,
   type LinkedRequest,
   type LinkedResponse
@@ -35,7 +36,9 @@ export function link(compat: Compat, request: FastifyRequest, reply: FastifyRepl
   else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
   response[kReply] = reply
   joinHeaders(response, headersOf(reply))
-  if (compat.parsesBodies) armTap(request.raw as LinkedRequest)
+  const linked = request.raw as LinkedRequest
+  linked[kOriginalUrl] ??= linked.url // hooks and handlers may change it
+  if (compat.parsesBodies) armTap(linked)
 }
 
 /** Makes our members work on a pair of a foreign Express app's in which one of ours is mounted: they act as Express's own. */

@@ -32,7 +32,7 @@ export function createCompat(options: MemberOptions): Compat {
   const expressApp = express() as ExpressApp
   expressApp.disable('x-powered-by')
   const requestLayer = Object.create(requestStreamLayer, requestMembers(options)) as object
-  const responseLayer = Object.create(express.response, responseMembers(http.ServerResponse.prototype)) as object
+  const responseLayer = Object.create(express.response, responseMembers(options.kind)) as object
   Object.setPrototypeOf(expressApp.request, requestLayer)
   Object.setPrototypeOf(expressApp.response, responseLayer)
   const compat: Compat = { expressApp, requestLayer, ...createClasses(expressApp), parsesBodies: false }

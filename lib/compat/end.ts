@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk } from './hand-over.js'
 import type { HeaderMethods } from './headers.js'
@@ -68,7 +69,8 @@ export interface ResponseBase {
 export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
     if (this.writableEnded && wasTimedOut(this)) return tooLate(this, 'response.writeHead()')
-    if ((this.end !== end || this[kRawEnd] !== null) && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
+    const isPatched = this.end !== end || this[kRawEnd] !== null || hasOtherEnd(base)
+    if (isPatched && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
     const head = writeHeadSafely(this, base, [status, ...rest])
     const state = this[kAnswered]
     if (state === OPEN) markAnswered(this, BEGUN)
@@ -91,6 +93,11 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
     return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
+}
+
+/** Another package has put its own `end` on Express's response, for all applications. */
+function hasOtherEnd(base: ResponseBase): boolean {
+  return base === express.response && Object.hasOwn(base, 'end')
 }
 
 /** `end()` after the answer ends nothing: its callback hears of the answer's end, or that its data comes too late. */

@@ -5,7 +5,7 @@ import { answeringMethods, type ResponseBase } from './end.js'
 import { headerMethods, type HeaderMethods } from './headers.js'
 import { lateProofMethods, type WritingMethods } from './late-calls.js'
 import { json, lateProofAnswer, send, sendFile, status } from './response.js'
-import { kLocals, type LinkedResponse } from './slots.js'
+import { kLocals, type CompatKind, type LinkedResponse } from './slots.js'
 
 /** The methods of node's response that ours go back to. */
 type Base = ResponseBase & WritingMethods & HeaderMethods
@@ -26,17 +26,24 @@ export function writingMembers(base: Base): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, method(value)]))
 }
 
-/** Our response members over the methods of a base prototype. */
-export function responseMembers(base: Base): PropertyDescriptorMap {
-  return {
-    ...writingMembers(base),
+/** Our response members over Express's own, which other packages may have replaced. */
+export function responseMembers(kind: CompatKind): PropertyDescriptorMap {
+  const members = {
+    ...writingMembers(express.response as Base),
     send: method(send),
     json: method(json),
     status: method(status),
     jsonp: method(lateProofAnswer('jsonp')),
     sendFile: method(sendFile),
     redirect: method(lateProofAnswer('redirect')),
-    sendStatus: method(lateProofAnswer('sendStatus')),
+    sendStatus: method(lateProofAnswer('sendStatus'))
+  }
+  return kind === 'express' ? members : { ...members, ...lazyLocals() }
+}
+
+/** In applications of `twinroute/express` they are an own member, as in Express. */
+function lazyLocals(): PropertyDescriptorMap {
+  return {
     locals: {
       configurable: true,
       enumerable: true,

@@ -2,6 +2,7 @@ import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { cookieHelper, parseCookieHeader } from './cookies.js'
 import { formData } from './form-data.js'
+import { queryMembers } from './query.js'
 import {
   kAbort,
   kCookieHelper,
@@ -10,9 +11,9 @@ import {
   kNext,
   kOriginalUrl,
   kParams,
-  kQuery,
   kReply,
   kRoute,
+  type CompatKind,
   type LinkedRequest,
   type LinkedResponse
 } from './slots.js'
@@ -24,15 +25,17 @@ export type Escape = (reply: FastifyReply, error: unknown) => void
 
 export interface MemberOptions {
   escape: Escape
-  /** Whose trust-proxy setting holds: the Express side's, which createApp sets, or that of a host's Fastify. */
-  proxyTrust: 'express' | 'fastify'
+  kind: CompatKind
 }
 
 /** The layer between `app.request` and Express's own request prototype. */
-export function requestMembers({ escape, proxyTrust }: MemberOptions): Descriptors {
-  const own = { ...parsedMembers(), ...routingMembers(escape), ...assignable(lifeMembers()), ...bodyMembers() }
+export function requestMembers({ escape, kind }: MemberOptions): Descriptors {
   const inherited = assignable(Object.getOwnPropertyDescriptors(express.request) as Descriptors)
-  return { ...inherited, ...own, ...(proxyTrust === 'fastify' ? assignable(clientMembers()) : {}) }
+  const common = { ...inherited, ...queryMembers(kind), ...assignable(lifeMembers()), ...bodyMembers() }
+  // what Express's router and parsers write are own members there, which `in` and spreading show
+  if (kind === 'express') return common
+  const client = kind === 'host' ? clientMembers() : forwardedMembers()
+  return { ...common, ...parsedMembers(), ...routingMembers(escape), ...assignable(client) }
 }
 
 /**
@@ -56,12 +59,6 @@ function assignable(getters: Descriptors): Descriptors {
 /** Read from the head of the request on first use. */
 function parsedMembers(): Descriptors {
   return members({
-    get query(): unknown {
-      return this[kQuery] ?? readQuery(this)
-    },
-    set query(value: unknown) {
-      this[kQuery] = value
-    },
     get params(): unknown {
       return this[kParams] ?? replyOf(this)?.request.params
     },
@@ -155,6 +152,20 @@ function clientMembers(): Descriptors {
   })
 }
 
+/** Of several values in a header of proxies Express believes the first, Fastify the last, which the nearest proxy has added. */
+function forwardedMembers(): Descriptors {
+  return members({
+    get protocol(): unknown {
+      const isList = this.headers['x-forwarded-proto']?.includes(',')
+      return (isList && replyOf(this)?.request.protocol) || expressProtocol.call(this)
+    },
+    get host(): unknown {
+      const isList = this.headers['x-forwarded-host']?.includes(',')
+      return (isList && replyOf(this)?.request.host) || expressHost.call(this)
+    }
+  })
+}
+
 function bodyMembers(): Descriptors {
   return { formData: { value: formData, writable: true, configurable: true, enumerable: true } }
 }
@@ -188,24 +199,12 @@ function replyOf(request: LinkedRequest) {
   return (request.res as LinkedResponse | undefined)?.[kReply] ?? undefined
 }
 
-const expressQuery = Object.getOwnPropertyDescriptor(express.request, 'query')?.get as (this: object) => unknown
-
-/** Fastify has parsed the query already, as Express's simple parser does; other parsers and rewritten urls are Express's. */
-function readQuery(request: LinkedRequest): unknown {
-  const reply = replyOf(request)
-  const simple = (request.app.settings as Record<string, unknown>)['query parser'] === 'simple'
-  const text = queryOf(request.url)
-  if (reply === undefined || !simple || text !== queryOf(request.originalUrl)) return expressQuery.call(request)
-  if (text === '') return (request[kQuery] = Object.create(null)) // Fastify's would inherit
-  const query = reply.request.query as Record<string, unknown>
-  delete query['__proto__']
-  return (request[kQuery] = query)
+function getterOf(name: 'protocol' | 'host'): (this: object) => unknown {
+  return Object.getOwnPropertyDescriptor(express.request, name)?.get as (this: object) => unknown
 }
 
-function queryOf(url: string | undefined): string {
-  const start = url === undefined ? -1 : url.indexOf('?')
-  return start === -1 ? '' : (url as string).slice(start)
-}
+const expressProtocol = getterOf('protocol')
+const expressHost = getterOf('host')
 
 function cookieValues(request: LinkedRequest): Record<string, unknown> {
   const parsed = request[kCookies]

@@ -11,11 +11,28 @@ const HTML = 'text/html; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const BYTES = 'application/octet-stream'
 
+const { json: expressOwnJson, send: expressSend } = express.response
+
+/** Whether a middleware has replaced `json` or `send` on this response, or another package on Express's own for all. */
+export function hasOtherJson(response: LinkedResponse): boolean {
+  return response.json !== json || express.response.json !== expressOwnJson || hasOtherSend(response)
+}
+
+/** The same for `send`. */
+export function hasOtherSend(response: LinkedResponse): boolean {
+  return response.send !== send || express.response.send !== expressSend
+}
+
 /**
  * `response.send` with Express 5's semantics (https://expressjs.com/en/5x/api.html#res.send), finished by Fastify's
  * `reply.send`: onSend hooks run, and type and ETag go out in the one header object Fastify writes.
  */
 export function send(this: LinkedResponse, body?: unknown): LinkedResponse {
+  if (express.response.send !== expressSend) {
+    return isLate(this)
+      ? refuseSecond(this, 'response.send()')
+      : (express.response.send.call(this, body) as LinkedResponse)
+  }
   switch (typeof body) {
     case 'string':
       return finish(this, { chunk: body, type: textType(this) })
@@ -40,7 +57,8 @@ export function status(this: LinkedResponse, code: number): LinkedResponse {
 /** `response.json` as Express 5's. JSON settings of the app and a replaced `send` are honoured. */
 export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
   const settings = this.app.settings as Record<string, unknown>
-  if (this.send !== send || settings['json escape'] || settings['json replacer'] || settings['json spaces']) {
+  const isReplaced = express.response.json !== expressOwnJson || hasOtherSend(this)
+  if (isReplaced || settings['json escape'] || settings['json replacer'] || settings['json spaces']) {
     if (isLate(this)) return refuseSecond(this, 'response.json()')
     return express.response.json.call(this, body) as LinkedResponse
   }

@@ -5,6 +5,9 @@ import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
 import type { Deadline } from './deadline.js'
 
+/** What the objects are for: an app of `createApp`, a host's own Fastify, an application of `twinroute/express`. */
+export type CompatKind = 'app' | 'host' | 'express'
+
 /**
  * What twinroute keeps on Node's request and response. All slots are set in the constructors, so that every request of an
  * app has the same hidden class; nothing else is written to these objects on the way.
@@ -30,6 +33,7 @@ export const kWake: unique symbol = Symbol('twinroute.wake')
 export const kBodyError: unique symbol = Symbol('twinroute.body error')
 export const kExpect: unique symbol = Symbol('twinroute.expect')
 export const kQuery: unique symbol = Symbol('twinroute.query')
+export const kQueryOf: unique symbol = Symbol('twinroute.query of')
 export const kParams: unique symbol = Symbol('twinroute.params')
 export const kCookies: unique symbol = Symbol('twinroute.cookies')
 export const kCookieHelper: unique symbol = Symbol('twinroute.cookie helper')
@@ -78,6 +82,8 @@ export interface LinkedRequest extends Request {
   [kBodyError]: Error | undefined
   [kExpect]: boolean
   [kQuery]: unknown
+  /** The url that `kQuery` was read from, null where it was assigned. */
+  [kQueryOf]: string | null | undefined
   [kParams]: unknown
   [kCookies]: unknown
   [kCookieHelper]: unknown
@@ -121,6 +127,7 @@ export function initRequestSlots(request: object): void {
   linked[kBodyError] = undefined
   linked[kExpect] = false
   linked[kQuery] = undefined
+  linked[kQueryOf] = undefined
   linked[kParams] = undefined
   linked[kCookies] = undefined
   linked[kCookieHelper] = undefined

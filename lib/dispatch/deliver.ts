@@ -5,7 +5,7 @@ import { bytesOf, handOver, isStream } from '../compat/hand-over.js'
 import { setReplyHeader } from '../compat/headers.js'
 import { isUnfinished, refuseSecond } from '../compat/late-calls.js'
 import { expressJson, hasJsonSettings } from '../compat/json-text.js'
-import { json, send } from '../compat/response.js'
+import { hasOtherJson, hasOtherSend } from '../compat/response.js'
 import { isAnswered, type LinkedResponse } from '../compat/slots.js'
 import { cannotBeSent, kindOf, refuseNoData, webBody } from './returned-body.js'
 import type { Runtime } from './runtime.js'
@@ -151,7 +151,7 @@ function deliverBody(response: LinkedResponse, reply: FastifyReply, body: unknow
 }
 
 function deliverText(response: LinkedResponse, reply: FastifyReply, text: string): void {
-  if (response.send !== send) {
+  if (hasOtherSend(response)) {
     response.send(text) // a middleware has replaced it, so as to see or change what is sent
     return
   }
@@ -160,7 +160,7 @@ function deliverText(response: LinkedResponse, reply: FastifyReply, text: string
 }
 
 function deliverJson(response: LinkedResponse, reply: FastifyReply, body: unknown): void {
-  if (response.json !== json || response.send !== send) {
+  if (hasOtherJson(response)) {
     response.json(body)
     return
   }

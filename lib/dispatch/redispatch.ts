@@ -3,7 +3,7 @@ import { ON_RESPONSE_LISTENER } from '../compat/private-names.js'
 import {
   isOver,
   kParams,
-  kQuery,
+  kQueryOf,
   kRedispatched,
   kReply,
   kRequestId,
@@ -33,7 +33,7 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
   }
   request[kRedispatched] = true
   request[kRequestId] = reply.request.id
-  request[kQuery] = undefined
+  request[kQueryOf] = undefined
   request[kParams] = undefined
   reply.hijack()
   response[kReply] = null

@@ -5,7 +5,15 @@ import { ApiError } from '../errors/api-error.js'
 import { createCompat, type Compat } from '../compat/classes.js'
 import { Deadline } from '../compat/deadline.js'
 import { ExpressStack } from '../compat/express-stack.js'
-import { HANDED_OVER, kAbort, kAnswered, kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import {
+  HANDED_OVER,
+  kAbort,
+  kAnswered,
+  kReply,
+  type CompatKind,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../compat/slots.js'
 import { createFail, cutOff, endEmpty, passOn, sendToErrorHandler, type Fail } from './handle-error.js'
 import { describeWait, routeOf, type Waiting } from './warnings.js'
 
@@ -30,16 +38,16 @@ export interface Runtime {
 
 export interface RuntimeOptions {
   mode: Mode
-  linksAtRoot: boolean
+  kind: CompatKind
   route: Runtime['route']
   /** Milliseconds; 0 for no limit. */
   handlerTimeout: number
 }
 
-export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: RuntimeOptions): Runtime {
+export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOptions): Runtime {
   const compat = createCompat({
     escape: (reply, error) => passOn(runtime.fail, reply, error),
-    proxyTrust: linksAtRoot ? 'express' : 'fastify'
+    kind
   })
   compat.expressApp.set('env', mode)
   const stack = new ExpressStack(compat.expressApp)
@@ -49,7 +57,7 @@ export function createRuntime({ mode, linksAtRoot, route, handlerTimeout }: Runt
     mode,
     compat,
     stack,
-    linksAtRoot,
+    linksAtRoot: kind !== 'host',
     fail: createFail(stack, { ahead: 'all', deadline: errorDeadline }),
     failPastStack: createFail(stack, { ahead: 'last', deadline: errorDeadline }),
     errorDeadline,

@@ -42,7 +42,7 @@ export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: Ru
   if (known !== undefined) return known.runtime
   const runtime = createRuntime({
     mode: resolveMode(mode),
-    linksAtRoot: false,
+    kind: 'host',
     route: (req, res) => fastify.routing(req, res),
     handlerTimeout
   })
