@@ -91,7 +91,9 @@ export function sendFile(this: LinkedResponse, path: unknown, ...given: unknown[
   }
   const headers = { ...(options.headers as Record<string, unknown> | undefined) }
   for (const name of Object.keys(headers)) validateHeader(name, headers[name])
-  return Reflect.apply(express.response.sendFile, this, [path, { ...options, headers }, ...given.slice(1)])
+  // `download` passes options that inherit those of its caller
+  const checked = Object.create(options, { headers: { value: headers, enumerable: true } }) as object
+  return Reflect.apply(express.response.sendFile, this, [path, checked, ...given.slice(1)])
 }
 
 function isLate(response: LinkedResponse): boolean {
