@@ -177,3 +177,12 @@ t.test('every file of the repository that a page names is there', async (t) => {
     .map(([path, file]) => `${path}: ${file}`)
   t.strictSame(missing, [])
 })
+
+t.test('the architecture page lists every decision', async (t) => {
+  const page = pages.find(({ path }) => path === 'docs/architecture.md')
+  t.ok(page)
+  const missing = readdirSync(join(root, 'docs/decisions')).filter(
+    (name) => !page?.prose.includes(`(decisions/${name})`)
+  )
+  t.strictSame(missing, [])
+})

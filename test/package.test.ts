@@ -129,12 +129,27 @@ t.test('the package holds nothing else', async (t) => {
   const compiled = files.filter((file) => /^dist\/.*\.(c?js|c?js\.map|d\.c?ts)$/.test(file))
   const strangers = compiled.filter((file) => !known.has(file.replace(/\.map$/, '')))
   t.strictSame(strangers, [], 'dist/ holds only what lib/ makes: npm run clean && npm run build')
-  t.strictSame(files.filter((file) => !file.startsWith('dist/')).toSorted(), [
+  t.strictSame(files.filter((file) => !/^(dist|docs)\//.test(file)).toSorted(), [
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'LICENSE',
     'README.md',
+    'SECURITY.md',
     'package.json'
   ])
+})
+
+t.test('every link of the README leads to a file of the package', async (t) => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  const targets = [...readme.matchAll(/\]\(([^)\s#]+)/g)].map(([, target = '']) => target)
+  t.ok(
+    targets.some((target) => target.startsWith('docs/')),
+    'there are links to docs/'
+  )
+  t.strictSame(
+    targets.filter((target) => !/^[a-z]+:/.test(target) && !files.includes(target)),
+    []
+  )
 })
 
 t.test('publint finds nothing', async (t) => {
