@@ -121,6 +121,78 @@ t.test('JSON, urlencoded and text bodies are parsed for the handler', async (t) 
   })
 })
 
+t.test('a Content-Type that is no media type is like one that is not parsed', async (t) => {
+  const every = { POST: echo, PUT: echo, PATCH: echo, DELETE: echo }
+  const bytes: Middleware = asOurs(express.raw({ type: () => true }))
+  const raw = (request: any): object => ({
+    body: Buffer.isBuffer(request.body) ? request.body.toString() : request.body
+  })
+  const stream = async (request: any): Promise<object> => ({ body: (await gather(request)).toString() })
+  const guard: Middleware = (request, response, next) => {
+    if (request.get('authorization')) next()
+    else response.status(401).end()
+  }
+  const routes = {
+    echo: every,
+    'with/[id]': every,
+    never: { ...every, config: { bodyParser: false } },
+    early: { ...every, config: { bodyParser: 'early' } },
+    raw: { POST: raw, DELETE: raw, middleware: [bytes] },
+    stream: { POST: stream, PUT: stream },
+    type: { POST: (request: any) => ({ type: request.get('content-type') ?? null }) },
+    guarded: { POST: echo, middleware: [guard] },
+    read: { GET: echo, PUT: echo }
+  }
+  const types = [
+    'none',
+    '',
+    ' ',
+    ';',
+    'json',
+    'text/',
+    '/plain',
+    'a b/c',
+    'text/plain/x',
+    'undefined',
+    'ä/b; charset=x'
+  ]
+  onEveryHost(t, { routes, options: { errorHandler } }, async (t, call) => {
+    for (const type of types) {
+      const headers = { 'content-type': Buffer.from(type).toString('latin1') }
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        for (const path of ['echo', 'with/1', 'never', 'early']) {
+          const { status, json } = await call(`${method} /api/${path}`, {
+            headers: { ...headers, 'content-length': 0 }
+          })
+          t.strictSame(
+            { status, json },
+            { status: 200, json: { type: 'undefined' } },
+            `${method} ${path} of type "${type}"`
+          )
+        }
+      }
+      const sent = { headers, body: '{"a":1}' }
+      t.strictSame((await call('POST /api/echo', sent)).json, { type: 'undefined' }, `a body of type "${type}"`)
+      t.strictSame((await call('PUT /api/stream', sent)).json, { body: '{"a":1}' }, `the stream of "${type}"`)
+      t.equal((await call('POST /api/none', sent)).status, 404, `no route, type "${type}"`)
+      t.equal((await call('POST /api/read', sent)).status, 405, `no method, type "${type}"`)
+      t.equal((await call('POST /api/guarded', sent)).status, 401, `behind a guard, type "${type}"`)
+    }
+    for (const method of ['POST', 'DELETE']) {
+      const sent = { headers: { 'content-type': 'none' }, body: 'bytes' }
+      t.strictSame((await call(`${method} /api/raw`, sent)).json, { body: 'bytes' }, `express.raw(), ${method}`)
+    }
+    const { json } = await call('POST /api/type', { headers: { 'content-type': 'none' }, body: 'x' })
+    t.strictSame(json, { type: 'none' }, 'a handler reads the type that was sent')
+  })
+  t.test("a plugin's own route keeps Fastify's answer", async (t) => {
+    const app = await appOf(t, { routes })
+    app.post('/own', () => 'own')
+    const { statusCode } = await app.inject({ method: 'POST', url: '/own', headers: { 'content-type': 'none' } })
+    t.equal(statusCode, 415)
+  })
+})
+
 function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels)
 }
@@ -848,6 +920,8 @@ t.test('a body without Content-Length is parsed, limited and refused alike howev
     { rule: 'no piece at all', type: JSON_TYPE, pieces: [], body: undefined },
     { rule: 'another type', type: { 'content-type': 'image/png' }, pieces: ['x'], body: undefined },
     { rule: 'no type', type: {}, pieces: ['x'], body: undefined },
+    { rule: 'a type that is no media type', type: { 'content-type': 'none' }, pieces: ['x'], body: undefined },
+    { rule: 'such a type without a body', type: { 'content-type': 'none' }, pieces: [], body: undefined },
     { rule: 'malformed JSON', type: JSON_TYPE, pieces: ['{"a":', '1'], status: 400 },
     { rule: 'a __proto__ key', type: JSON_TYPE, pieces: ['{"__proto__":', '{}}'], status: 400 },
     { rule: 'an unknown charset', type: { 'content-type': 'text/plain; charset=x-none' }, pieces: ['x'], status: 415 },

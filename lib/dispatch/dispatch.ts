@@ -8,6 +8,7 @@ import { refusedParams, refusedTarget } from '../compat/target.js'
 import { deliver } from './deliver.js'
 import type { Endpoint } from './endpoint.js'
 import { passOn } from './handle-error.js'
+import { hideMalformedType } from './malformed-type.js'
 import type { MethodTable } from './method-slots.js'
 import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
@@ -55,6 +56,7 @@ function receive(runtime: Runtime, { request, reply }: Pair, endpoint: Endpoint)
 }
 
 function parseBody(runtime: Runtime, endpoint: Endpoint, reply: FastifyReply, go: () => void): void {
+  hideMalformedType(reply.request)
   if (endpoint.body === false) return go()
   awaitBody(reply.request.raw as LinkedRequest, endpoint.bodyLimit, (error) => {
     if (error === undefined) go()

@@ -12,6 +12,8 @@ export interface Endpoint {
   readonly chain: ChainRunner | null
   /** When the body is parsed; false for methods without one. */
   readonly body: BodyParserMode
+  /** Whether a request may bring a body, parsed or not. */
+  readonly takesBody: boolean
   /** Bytes. */
   readonly bodyLimit: number
   /** Of the middleware; undefined when it may take for ever. */
@@ -26,5 +28,5 @@ export interface Endpoint {
 
 /** Nothing has to be waited for before the handler: the route needs no hook for this method. */
 export function needsHook(endpoint: Endpoint): boolean {
-  return endpoint.chain !== null || endpoint.body !== false
+  return endpoint.chain !== null || endpoint.takesBody
 }

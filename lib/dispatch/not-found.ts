@@ -6,6 +6,7 @@ import { link } from '../compat/attach.js'
 import { kParams, type LinkedRequest } from '../compat/slots.js'
 import { hasForbiddenCharacters, refusedTarget } from '../compat/target.js'
 import { createChain } from './chain.js'
+import { hideMalformedType } from './malformed-type.js'
 import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
 
@@ -34,8 +35,9 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
     if (refused !== undefined) return runtime.fail(reply, refused)
     const go = (): void => {
       const forbidden = refusedUnmatched(binder, request.url)
-      if (forbidden === undefined) done()
-      else runtime.fail(reply, forbidden)
+      if (forbidden !== undefined) return runtime.fail(reply, forbidden)
+      hideMalformedType(fastifyRequest)
+      done()
     }
     if (chain === null) return go()
     request[kParams] = binder.paramsOf(request.url)

@@ -72,7 +72,9 @@ function endpointTable(route: ManifestRoute, methods: readonly string[], context
   const table: Record<string, Endpoint> = Object.create(null) as Record<string, Endpoint>
   for (const [method, handler] of Object.entries(methodTable(module, methods))) {
     const chain = createChain(runtime, { bound, own: ownMiddleware(module, method), covering: binder.covering })
-    table[method] = { handler, chain, body: bodyModeOf(module, method, defaults.bodyParser), ...common }
+    const takesBody = hasBodies(module, method)
+    const body = takesBody && (module.config.bodyParser ?? defaults.bodyParser)
+    table[method] = { handler, chain, takesBody, body, ...common }
   }
   return table
 }
@@ -82,7 +84,6 @@ function depthBeforeRest(route: ManifestRoute): number {
 }
 
 /** GET and HEAD bodies mean nothing (RFC 9110, section 9.3.1); a method that is not exported needs none. */
-function bodyModeOf({ handlers, config }: RouteModule, method: string, appMode: BodyParserMode): BodyParserMode {
-  if (method === 'GET' || method === 'HEAD' || !isRouteMethod(method) || handlers[method] === undefined) return false
-  return config.bodyParser ?? appMode
+function hasBodies({ handlers }: RouteModule, method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && isRouteMethod(method) && handlers[method] !== undefined
 }
