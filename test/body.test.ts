@@ -1068,6 +1068,75 @@ t.test('Expect: 100-continue on HTTP/2', async (t) => {
   session.destroy()
 })
 
+t.test('a 413 closes a connection of HTTP/1 and says nothing of it on HTTP/2', async (t) => {
+  const warnings: string[] = []
+  const note = ({ message }: Error): void => void warnings.push(message)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const form = { 'content-type': 'multipart/form-data; boundary=XX' }
+  const own = (): never => {
+    const headers = { connection: 'close', 'Proxy-Connection': 'close', 'x-own': 'kept' }
+    throw Object.assign(new Error('too much'), { status: 413, headers })
+  }
+  const POST = async (request: any): Promise<object> => ({ form: [...(await request.formData()).keys()] })
+  const config = { bodyLimit: 1000 }
+  const routes = {
+    small: { POST: echo, config },
+    form: { POST, config: { uploads: { totalSize: 1000 } } },
+    own: { POST: own, config: { bodyParser: false } }
+  }
+  const rows = [
+    { rule: 'a body', path: 'small', type: JSON_TYPE },
+    { rule: 'a form', path: 'form', type: form },
+    { rule: "an error of the user's", path: 'own', type: JSON_TYPE }
+  ]
+  for (const handled of [true, false]) {
+    for (const http2 of [false, true]) {
+      const options = { ...(handled ? { errorHandler } : {}), fastifyOptions: { http2 } as never }
+      const app = await appOf(t, { routes, options })
+      let seen: unknown[] = []
+      app.addHook(
+        'onSend',
+        async (_request, reply) => void (seen = [reply.getHeader('connection'), reply.getHeader('x-own')])
+      )
+      const address = await addressOf(app)
+      for (const { rule, path, type } of rows) {
+        const name = `${rule}, HTTP/${http2 ? 2 : 1}, ${handled ? 'errorHandler' : "Fastify's handler"}`
+        const status = await tooMuch(address, { path: `/api/${path}`, type, http2 })
+        const wanted = [http2 ? undefined : 'close', path === 'own' ? 'kept' : undefined]
+        t.strictSame({ status, seen }, { status: 413, seen: wanted }, name)
+      }
+    }
+  }
+  await new Promise(setImmediate)
+  t.strictSame(
+    warnings.filter((message) => message.includes('connection header')),
+    [],
+    'node has not warned'
+  )
+})
+
+interface TooMuch {
+  path: string
+  type: Readonly<Record<string, string>>
+  http2: boolean
+}
+
+/** Announces two million bytes, which are refused before they are sent. */
+async function tooMuch(address: string, { path, type, http2 }: TooMuch): Promise<number> {
+  const headers = { ...type, 'content-length': '2000000' }
+  if (!http2) {
+    const wire = await new Wire(t, address).write(head(`POST ${path}`, headers))
+    return Number((await wire.until(/\r\n\r\n/)).slice(9, 12))
+  }
+  const session = connectHttp2(address)
+  const stream = session.request({ ':method': 'POST', ':path': path, ...headers })
+  const { status } = await answerOf(stream)
+  stream.destroy()
+  session.destroy()
+  return status
+}
+
 t.test('before the chain has ended at most 64 KiB of a body are held, whatever the limit of a route', async (t) => {
   const MIB = 1024 * 1024
   const piece = Buffer.alloc(64 * 1024, 'x')

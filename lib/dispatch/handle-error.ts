@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { errorHeaders } from '../errors/error-headers.js'
+import { answerHeaders } from '../errors/error-headers.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { readProperty } from '../errors/read-property.js'
 import { logError, toError, toReadableError } from '../errors/to-error.js'
@@ -123,5 +123,5 @@ export function fitHeaders(reply: FastifyReply, error: Error): void {
   // a reason phrase set before is that of the answer that failed
   if (reply.raw.statusMessage !== undefined) Reflect.set(reply.raw, 'statusMessage', undefined)
   removeContentHeaders(reply)
-  reply.headers(errorHeaders(error))
+  reply.headers(answerHeaders(error, reply.request.raw))
 }

@@ -1,4 +1,5 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import { readProperty } from './read-property.js'
 
 type HeaderValue = string | string[]
@@ -27,6 +28,19 @@ export function errorHeaders(thrown: unknown): Record<string, HeaderValue> {
     if (!MESSAGE_HEADERS.has(name.toLowerCase()) && isSendable(name, value)) kept[name] = value
   }
   return kept
+}
+
+/** Of one connection of HTTP/1; HTTP/2 forbids them (RFC 9113, section 8.2.2), and node drops them with a warning. */
+const CONNECTION_HEADERS = new Set(['connection', 'proxy-connection', 'http2-settings'])
+
+/** The same for an answer to this request. */
+export function answerHeaders(
+  thrown: unknown,
+  { httpVersionMajor }: IncomingMessage | Http2ServerRequest
+): Record<string, HeaderValue> {
+  const headers = errorHeaders(thrown)
+  if (httpVersionMajor < 2) return headers
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase())))
 }
 
 function entriesOf(headers: object): [string, HeaderValue][] {

@@ -26,7 +26,7 @@ export function bodyTooLarge(limit: number): ApiError {
   return tooLarge(`Request body is larger than ${limit} bytes`)
 }
 
-/** 413; the connection closes, since the rest of the body is not read. */
+/** 413; a connection of HTTP/1 closes, since the rest of the body is not read. */
 export function tooLarge(message: string): ApiError {
   const error = refusal(() => new ApiError(413, 'PAYLOAD_TOO_LARGE', message))
   error.headers = { connection: 'close' }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { modeOn } from '../contract/mode.js'
 import { errorAnswer } from '../errors/envelope.js'
-import { errorHeaders } from '../errors/error-headers.js'
+import { answerHeaders } from '../errors/error-headers.js'
 import { logError } from '../errors/to-error.js'
 
 /**
@@ -13,5 +13,6 @@ import { logError } from '../errors/to-error.js'
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = errorAnswer(error, request.id, modeOn(request.server))
   if (status >= 500) logError(reply.log, { err: error }, body.error.message)
-  return reply.headers(errorHeaders(error)).code(status).type('application/json; charset=utf-8').send(body)
+  const headers = answerHeaders(error, reply.request.raw)
+  return reply.headers(headers).code(status).type('application/json; charset=utf-8').send(body)
 }
