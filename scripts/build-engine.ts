@@ -58,7 +58,7 @@ async function bundle(sources: readonly string[]): Promise<void> {
   if (warnings.length > 0) throw new Error('the CommonJS engine was bundled with warnings')
 }
 
-/** `lib/compat/slots.ts` is `compat/slots` in the engine. */
+/** `lib/link/state.ts` is `link/state` in the engine. */
 function keyOf(source: string): string {
   return source.replace(/^lib\//, '').replace(/\.ts$/, '')
 }

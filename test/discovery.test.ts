@@ -4,8 +4,8 @@ import Fastify from 'fastify'
 import t from 'tap'
 import express from 'express'
 import { ApiError, BootError, createApp, describeRoutes, type App } from 'twinroute'
-import { buildManifest } from '../dist/discovery/manifest.js'
-import { toFastify, formatPattern, parsePath } from '../dist/discovery/pattern.js'
+import { loadManifest } from '../dist/fastify/load-manifest.js'
+import { toFastify, formatPattern, parsePath } from '../dist/patterns/pattern.js'
 import { echo, echoTree, writeTree, type Tree } from './support/route-tree.js'
 
 interface Test {
@@ -498,7 +498,7 @@ t.test('private exports stay private, and config and middleware come with the me
       export const config = { bodyLimit: 10, timeout: 0, bodyParser: false }
       export const middleware = { GET: [] }`
   })
-  const { routes } = await buildManifest({ apiDir: join(top, 'api'), baseRoute: '/api', mode: 'test' })
+  const { routes } = await loadManifest({ apiDir: join(top, 'api'), baseRoute: '/api', mode: 'test' })
   t.match(routes, [{ pattern: '/api/a', module: { config: { bodyLimit: 10, timeout: 0, bodyParser: false } } }])
   t.strictSame(Object.keys(routes[0]?.module.handlers ?? {}), ['GET', 'HEAD'])
 })

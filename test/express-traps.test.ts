@@ -1,9 +1,6 @@
-// What users of Express on Fastify have run into, each as a row: public bugs of Express-like frameworks and adapters (the
-// issue is named), the ways a compatibility layer goes wrong, and middleware that misbehaves.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer as createHttp2 } from 'node:http2'
-import http2 from 'node:http2'
+import http2, { createServer as createHttp2 } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +13,9 @@ import t from 'tap'
 import { createMiddleware, type App } from 'twinroute'
 import twinrouteExpress from 'twinroute/express'
 import { addressOf, appOf, callByInject, callOver, type Answer, type Call, type Sent } from './support/hosts.js'
+
+// What users of Express on Fastify have run into, each as a row: public bugs of Express-like frameworks and adapters (the
+// issue is named), the ways a compatibility layer goes wrong, and middleware that misbehaves.
 
 type Handle = (req: any, res: any, next: any) => unknown
 

@@ -12,7 +12,7 @@ import t from 'tap'
 import { createApp, errorHandler, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
 import { createTokenService } from 'twinroute/auth'
 import { basicContext, bearerContext, graphqlRoutes } from 'twinroute/graphql'
-import { SETUP_ERRORS } from '../dist/plugins/graphql/setup-error.js'
+import { SETUP_ERRORS } from '../dist/graphql/errors.js'
 import { appOf } from './support/hosts.js'
 import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
 

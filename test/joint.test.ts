@@ -15,7 +15,7 @@ import {
   isAnswering,
   ON_RESPONSE_LISTENER,
   serverClassNames
-} from '../dist/compat/private-names.js'
+} from '../dist/link/private-names.js'
 import { appOf, callByInject, callOver } from './support/hosts.js'
 import { root } from './support/source-tree.js'
 import { writeTree } from './support/route-tree.js'

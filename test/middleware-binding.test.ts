@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { join, relative } from 'node:path'
-import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t from 'tap'
@@ -17,7 +16,7 @@ import {
 } from 'twinroute'
 import { createBinder } from '../dist/middleware/bind.js'
 import { composeChain, type ChainOptions, type LateNext } from '../dist/middleware/run-chain.js'
-import { matchesParts, parseFastifyPath } from '../dist/discovery/pattern.js'
+import { matchesParts, parseFastifyPath } from '../dist/patterns/pattern.js'
 import { echoTree, writeTree, type Tree } from './support/route-tree.js'
 import { cpuOf } from './support/work.js'
 

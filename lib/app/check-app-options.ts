@@ -12,9 +12,9 @@ import {
   type OptionOwner,
   type OptionRule,
   type OptionRules
-} from '../errors/option-rules.js'
-import { ROUTES_RULES } from '../plugins/check-options.js'
-import { checkOrigins, CORS } from './check-cors.js'
+} from '../options/rules.js'
+import { ROUTES_RULES } from '../options/routes-options.js'
+import { checkOrigins, CORS } from './cors.js'
 
 /** A number of hops is refused: Fastify believes none of them, where Express would, and both must read the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'

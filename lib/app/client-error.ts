@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { AppOptions } from '../contract/options.js'
 import { ApiError } from '../errors/api-error.js'
 import { codeOfStatus, errorAnswer } from '../errors/envelope.js'
-import { isAnswering } from '../compat/private-names.js'
+import { isAnswering } from '../link/private-names.js'
 import type { Runtime } from '../dispatch/runtime.js'
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {

@@ -2,7 +2,7 @@ import http, { type Server } from 'node:http'
 import type { Express } from 'express'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
-import { prepareForeignPair } from '../compat/attach.js'
+import { prepareForeignPair } from '../express/link-request.js'
 import { createRuntime } from '../dispatch/runtime.js'
 import { createEngine, type Engine } from './express-engine.js'
 

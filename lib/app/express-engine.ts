@@ -3,11 +3,11 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { readableThrown } from '../errors/to-error.js'
-import { link } from '../compat/attach.js'
-import { indexRouter } from '../compat/route-index.js'
-import type { LinkedRequest, LinkedResponse } from '../compat/slots.js'
+import { link } from '../express/link-request.js'
+import { indexRouter } from '../express/route-index.js'
+import type { LinkedRequest, LinkedResponse } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
-import { prepareUploads } from '../plugins/uploads.js'
+import { prepareUploads } from '../fastify/prepare-uploads.js'
 
 type Handle = TwinrouteExpress['handle']
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
 import type { RouteManifest } from '../contract/manifest.js'
 import { kUnguarded } from '../contract/middleware.js'
-import { parseFastifyPath } from '../discovery/pattern.js'
+import { parseFastifyPath } from '../patterns/pattern.js'
 import { createChainHook, type HookedRoute, type HookOptions } from '../dispatch/chain-hook.js'
-import { keepOther } from '../plugins/routed-servers.js'
+import { keepOther } from '../fastify/registrations.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { fileOf } from './reserve-paths.js'
 

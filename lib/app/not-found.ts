@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { kUnguarded } from '../contract/middleware.js'
 import { createNotFoundHandler, type NotFoundOptions } from '../dispatch/not-found.js'
-import { notFoundScope, timed } from '../plugins/register-not-found.js'
-import { notFoundEntryOf, type NotFoundEntry } from '../plugins/routed-servers.js'
+import { notFoundScope, timed } from '../fastify/not-found-routes.js'
+import { notFoundEntryOf, type NotFoundEntry } from '../fastify/registrations.js'
 
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { deferContinue } from '../compat/body.js'
-import { furtherServers } from '../compat/private-names.js'
-import type { LinkedResponse } from '../compat/slots.js'
+import { deferContinue } from '../body/wait.js'
+import { furtherServers } from '../link/private-names.js'
+import type { LinkedResponse } from '../link/state.js'
 import type { Shutdown } from './shutdown.js'
 
 /**

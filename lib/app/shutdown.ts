@@ -3,7 +3,7 @@ import { Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { ShutdownOptions } from '../contract/options.js'
-import type { Compat } from '../compat/classes.js'
+import type { Compat } from '../express/classes.js'
 import { ServerDrain } from './server-drain.js'
 
 /** Milliseconds that requests may take to end: Docker and others kill after ten seconds, and hooks need a part of them. */

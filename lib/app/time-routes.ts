@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify'
-import type { LinkedResponse } from '../compat/slots.js'
+import type { LinkedResponse } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { fileOf } from './reserve-paths.js'
 

@@ -1,5 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
-import { checkOptions, FUNCTION, hasMethods, type OptionRule, type OptionRules } from '../errors/option-rules.js'
+import { checkOptions, FUNCTION, hasMethods, type OptionRule, type OptionRules } from '../options/rules.js'
 import type { Identity } from './access-token.js'
 import { bearerToken } from './bearer.js'
 import { ERROR_FORM, refuse, type Refusal } from './refuse.js'

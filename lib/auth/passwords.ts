@@ -1,5 +1,5 @@
 import { ValidationError } from '../errors/api-error.js'
-import { checkOptions, isWhole, type OptionRules } from '../errors/option-rules.js'
+import { checkOptions, isWhole, type OptionRules } from '../options/rules.js'
 import { HashPool } from './hash-pool.js'
 
 export interface PasswordHasherOptions {

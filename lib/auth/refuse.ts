@@ -2,7 +2,7 @@ import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
 import { ApiError } from '../errors/api-error.js'
 import { errorAnswer } from '../errors/envelope.js'
-import type { OptionRule } from '../errors/option-rules.js'
+import type { OptionRule } from '../options/rules.js'
 
 /** Shape of the errors: `{ error, message }`, or `{ error: { code, message }, meta }`. */
 export type ErrorForm = 'flat' | 'nested'

@@ -1,6 +1,6 @@
 import type { Middleware } from '../contract/middleware.js'
-import { describeValue } from '../errors/describe-type.js'
-import { checkOptions } from '../errors/option-rules.js'
+import { describeValue } from '../options/values.js'
+import { checkOptions } from '../options/rules.js'
 import { ERROR_FORM, refuse, type ErrorForm, type Refusal } from './refuse.js'
 
 export interface RequireRoleOptions {

@@ -8,7 +8,7 @@ import {
   TEXT,
   type OptionRule,
   type OptionRules
-} from '../errors/option-rules.js'
+} from '../options/rules.js'
 import { accessIdentity, signToken, verifyToken, type Identity } from './access-token.js'
 import type { RefreshTokenStore } from './refresh-store.js'
 import { loadTokenKeys, type SecretOptions } from './secrets.js'

@@ -1,5 +1,4 @@
 import type { Handler } from './handler.js'
-import type { RouteMethod } from './methods.js'
 import type { Middleware } from './middleware.js'
 import type { UploadLimits } from './uploads.js'
 
@@ -28,4 +27,13 @@ export interface RouteModule {
   handlers: Readonly<Partial<Record<RouteMethod, Handler>>>
   middleware: RouteMiddleware
   config: Readonly<RouteConfig>
+}
+
+/** Names a route file may export as handlers. `HEAD` is optional: without it GET's handler answers HEAD. */
+export const ROUTE_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+export type RouteMethod = (typeof ROUTE_METHODS)[number]
+
+export function isRouteMethod(name: string): name is RouteMethod {
+  return (ROUTE_METHODS as readonly string[]).includes(name)
 }

@@ -1,7 +1,7 @@
 import type { Segment } from '../contract/manifest.js'
 import type { BootProblem } from '../errors/boot-error.js'
-import { formatPattern } from './pattern.js'
-import { formatSegment, segmentNames } from './segment.js'
+import { formatPattern } from '../patterns/pattern.js'
+import { formatSegment, segmentNames } from '../patterns/segment.js'
 import type { ScannedFile } from './scan.js'
 
 /** A scanned file with its full path, the base route included. */

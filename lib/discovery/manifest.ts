@@ -1,17 +1,16 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { BootWarning, ManifestRoute, RouteManifest, Segment } from '../contract/manifest.js'
+import type { BootWarning, ManifestRoute, Segment } from '../contract/manifest.js'
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { isProduction, type Mode } from '../contract/mode.js'
-import { BootError, displayPath, type BootProblem } from '../errors/boot-error.js'
-import { describeType } from '../errors/describe-type.js'
+import { displayPath, type BootProblem } from '../errors/boot-error.js'
+import { describeType } from '../options/values.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
-import { isTypeScript, loadModules, type LoadedModule } from './load-module.js'
-import { chooseMiddleware, findMiddlewareFile, type ChosenMiddleware } from './middleware-file.js'
-import { formatPattern, parsePath, toFastify } from './pattern.js'
+import { isTypeScript, type LoadedModule } from './load-module.js'
+import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
 import { checkRouteModule } from './route-module.js'
 import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
-import { compareSpecificity } from './specificity.js'
+import { compareSpecificity } from '../patterns/specificity.js'
 
 export interface ManifestOptions {
   /** A path (relative to the working directory) or a file URL. */
@@ -23,30 +22,38 @@ export interface ManifestOptions {
   middleware?: MiddlewareMap
 }
 
+/** What a tree of route files holds before any of them is imported. */
+export interface FoundRoutes {
+  /** Absolute. */
+  apiDir: string
+  base: readonly Segment[]
+  files: readonly PlacedFile[]
+  warnings: readonly BootWarning[]
+}
+
 /**
- * Scans `apiDir`, loads its route files and the middleware map, and checks all of it in one pass.
- * @returns all routes, the most specific first
- * @throws BootError with every problem found
+ * Scans `apiDir` and checks the names in it.
+ * @param problems gets every problem found
  * @throws TypeError when an option has the wrong type
  */
-export async function buildManifest(options: ManifestOptions): Promise<RouteManifest> {
+export function findRoutes(options: ManifestOptions, problems: BootProblem[]): FoundRoutes {
   checkOptionTypes(options)
-  const problems: BootProblem[] = []
   const apiDir = resolveApiDir(options.apiDir)
   const base = parseBaseRoute(options.baseRoute, problems)
   const scan = scanApiDir(apiDir, options.apiDir, problems)
   const files = scan.files.map((file) => place(file, base))
   problems.push(...scan.problems, ...findConflicts(files))
+  return { apiDir, base, files, warnings: scan.warnings }
+}
 
-  const middlewareFile = findMiddlewareFile({ apiDir, given: options.middleware, problems })
-  const paths = [...files.map(({ file }) => file), ...(middlewareFile === undefined ? [] : [middlewareFile])]
-  const modules = await loadModules(paths)
-
-  const middleware = chooseMiddleware({ file: middlewareFile, given: options.middleware, modules, problems })
+/** The routes of imported route files, the most specific first. */
+export function buildRoutes(
+  files: readonly PlacedFile[],
+  modules: ReadonlyMap<string, LoadedModule>,
+  problems: BootProblem[]
+): ManifestRoute[] {
   const routes = files.flatMap((file) => buildRoute(file, modules.get(file.file), problems))
-  if (problems.length > 0) throw new BootError(problems)
-  const warnings = [...scan.warnings, ...warnOfTypeScript(paths, options.mode)]
-  return assemble({ apiDir, base, routes, middleware, warnings })
+  return routes.toSorted((a, b) => compareSpecificity(a.segments, b.segments))
 }
 
 function checkOptionTypes({ apiDir, baseRoute, middleware }: ManifestOptions): void {
@@ -157,30 +164,12 @@ function importFailed(file: string, cause: unknown): BootProblem {
   }
 }
 
-function warnOfTypeScript(paths: readonly string[], mode: Mode): BootWarning[] {
+/** In production: files that were not compiled. */
+export function warnOfTypeScript(paths: readonly string[], mode: Mode): BootWarning[] {
   const files = paths.filter(isTypeScript)
   const [first] = files
   if (!isProduction(mode) || first === undefined) return []
   const count = files.length === 1 ? '1 TypeScript file was' : `${files.length} TypeScript files were`
   const message = `${count} loaded in production, ${displayPath(first)} first: compile them, and let apiDir lead there`
   return [{ code: 'ROUTE_TYPESCRIPT_IN_PRODUCTION', message, files }]
-}
-
-interface Assembly {
-  apiDir: string
-  base: readonly Segment[]
-  routes: ManifestRoute[]
-  middleware: ChosenMiddleware
-  warnings: readonly BootWarning[]
-}
-
-function assemble({ apiDir, base, routes, middleware, warnings }: Assembly): RouteManifest {
-  return {
-    apiDir,
-    baseRoute: formatPattern(base),
-    routes: routes.toSorted((a, b) => compareSpecificity(a.segments, b.segments)),
-    middleware: middleware.map,
-    middlewareFile: middleware.file,
-    warnings
-  }
 }

@@ -1,11 +1,17 @@
 import type { Handler } from '../contract/handler.js'
-import { ROUTE_METHODS, isRouteMethod, type RouteMethod } from '../contract/methods.js'
+import {
+  ROUTE_METHODS,
+  isRouteMethod,
+  type RouteMethod,
+  type RouteConfig,
+  type RouteMiddleware,
+  type RouteModule
+} from '../contract/route-module.js'
 import type { Middleware } from '../contract/middleware.js'
 import { areUploadLimits, UPLOAD_LIMIT_NAMES } from '../contract/uploads.js'
-import type { RouteConfig, RouteMiddleware, RouteModule } from '../contract/route-module.js'
 import { displayPath, type BootProblem, type BootProblemCode } from '../errors/boot-error.js'
-import { describeType } from '../errors/describe-type.js'
-import { checkMiddlewareList } from './middleware-map.js'
+import { describeType } from '../options/values.js'
+import { checkMiddlewareList } from '../options/middleware-list.js'
 
 type Exports = Readonly<Record<string, unknown>>
 type Report = (code: BootProblemCode, message: string, fix: string) => void

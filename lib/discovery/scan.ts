@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from 'nod
 import { dirname, join } from 'node:path'
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import { displayPath, type BootProblem, type BootWarningCode } from '../errors/boot-error.js'
-import { parseName, type InvalidName } from './segment.js'
-import { compareText } from './specificity.js'
+import { parseName, type InvalidName } from '../patterns/segment.js'
+import { compareText } from '../patterns/specificity.js'
 
 /** A route file with the path its folders give, the base route not included. */
 export interface ScannedFile {

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Segment } from '../contract/manifest.js'
 import type { Binder } from '../middleware/bind.js'
-import { kParams, type LinkedRequest } from '../compat/slots.js'
-import { createChain } from './chain.js'
+import { kParams, type LinkedRequest } from '../link/state.js'
+import { createChain, passChain } from './pass-chain.js'
 import { createPathGuard, type GuardedPattern } from './guard-path.js'
-import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
 
 export interface HookOptions {

@@ -3,7 +3,7 @@ import type { Middleware } from '../contract/middleware.js'
 import type { ApiError } from '../errors/api-error.js'
 import { routeNotFound } from '../errors/refusals.js'
 import type { Binder, BoundChain } from '../middleware/bind.js'
-import { refusedPath } from '../compat/target.js'
+import { refusedPath } from './request-target.js'
 
 /** Says what is wrong with a request's path, after the chain; undefined when nothing is. */
 export type PathGuard = (url: string) => ApiError | undefined

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { bodyKind } from '../compat/body-parse.js'
+import { bodyKind } from '../body/parse.js'
 
 /**
  * Fastify answers 415 to a Content-Type that is no media type (`none`, an empty one), even where no body was sent. Here it

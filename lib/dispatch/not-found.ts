@@ -2,12 +2,11 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound } from '../errors/refusals.js'
 import type { Binder } from '../middleware/bind.js'
-import { link } from '../compat/attach.js'
-import { kParams, type LinkedRequest } from '../compat/slots.js'
-import { hasForbiddenCharacters, refusedTarget } from '../compat/target.js'
-import { createChain } from './chain.js'
+import { link } from '../express/link-request.js'
+import { kParams, type LinkedRequest } from '../link/state.js'
+import { hasForbiddenCharacters, refusedTarget } from './request-target.js'
 import { hideMalformedType } from './malformed-type.js'
-import { passChain } from './pass-chain.js'
+import { createChain, passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
 
 export interface NotFoundOptions {

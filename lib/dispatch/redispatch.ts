@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { ON_RESPONSE_LISTENER } from '../compat/private-names.js'
+import { ON_RESPONSE_LISTENER } from '../link/private-names.js'
 import {
   isOver,
   kParams,
@@ -9,7 +9,7 @@ import {
   kRequestId,
   type LinkedRequest,
   type LinkedResponse
-} from '../compat/slots.js'
+} from '../link/state.js'
 import type { Runtime } from './runtime.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { bytesOf } from '../compat/hand-over.js'
+import { bytesOf } from '../answer/send.js'
 
 /** What a handler may return, for messages. */
 export const MAY_BE_RETURNED =

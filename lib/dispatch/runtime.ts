@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
-import { createCompat, type Compat } from '../compat/classes.js'
-import { Deadline } from '../compat/deadline.js'
-import { ExpressStack } from '../compat/express-stack.js'
+import { createCompat, type Compat } from '../express/classes.js'
+import { Deadline } from '../link/handler-timeout.js'
+import { ExpressStack } from '../express/use-stack.js'
 import {
   HANDED_OVER,
   kAbort,
@@ -13,8 +13,8 @@ import {
   type CompatKind,
   type LinkedRequest,
   type LinkedResponse
-} from '../compat/slots.js'
-import { createFail, cutOff, endEmpty, passOn, sendToErrorHandler, type Fail } from './handle-error.js'
+} from '../link/state.js'
+import { createFail, cutOff, endEmpty, passOn, sendToErrorHandler, type Fail } from './failure.js'
 import { describeWait, routeOf, type Waiting } from './warnings.js'
 
 /** What the steps of a request share: one object per server. */

@@ -1,9 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
-import { isProduction } from '../contract/mode.js'
-import { isAnswered, type LinkedResponse } from '../compat/slots.js'
+import { isProduction, type Mode } from '../contract/mode.js'
+import { isAnswered, type LinkedResponse } from '../link/state.js'
 import { MAY_BE_RETURNED } from './returned-body.js'
-import type { Runtime } from './runtime.js'
+
+/** Of a runtime: whether it speaks to developers. */
+interface Speaker {
+  readonly mode: Mode
+}
 
 /** What an unanswered request waits for. */
 export type Waiting = 'middleware' | 'handler' | 'error handler'
@@ -24,9 +28,9 @@ export function routeOf({ request }: FastifyReply): { method: string; file: stri
 }
 
 /** In development, once per route: an object with a status and further keys is data, which its author may not have meant. */
-export function warnOfStatus(runtime: Runtime, reply: FastifyReply, result: object): void {
+export function warnOfStatus({ mode }: Speaker, reply: FastifyReply, result: object): void {
   const { status } = result as { status?: unknown }
-  if (typeof status !== 'number' || isProduction(runtime.mode)) return
+  if (typeof status !== 'number' || isProduction(mode)) return
   if (!Number.isInteger(status) || status < 200 || status > 599 || status === reply.statusCode) return
   const place = routeOf(reply)
   if (place === undefined || toldOfStatus.has(place.route)) return
@@ -50,9 +54,9 @@ export function describeWait(reply: FastifyReply, waiting: Waiting): string {
 }
 
 /** In development, once per route: the handler has returned nothing, and the answer does not come by other means. */
-export function warnOfSilence(runtime: Runtime, reply: FastifyReply): void {
+export function warnOfSilence({ mode }: Speaker, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
-  if (isAnswered(response) || isProduction(runtime.mode)) return
+  if (isAnswered(response) || isProduction(mode)) return
   const place = routeOf(reply)
   if (place === undefined || toldOfSilence.has(place.route)) return
   const { method, file, route } = place

@@ -3,7 +3,7 @@ import { isProduction, type Mode } from '../contract/mode.js'
 import { ApiError, ValidationError } from './api-error.js'
 import { cutMessage, cutText } from './cut-text.js'
 import { listedProblems, validationIssues } from './problems.js'
-import { readProperty } from './read-property.js'
+import { readProperty } from './thrown.js'
 import { toReadableError } from './to-error.js'
 
 /** The nested error shape of the REST error handler. */

@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 import { hasPlainHeaders, readableError } from './readable-error.js'
-import { readProperty } from './read-property.js'
+import { readProperty } from './thrown.js'
 
 interface Log {
   error(fields: object, message: string): void

@@ -1,7 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
-import { checkOptions, FUNCTION, TEXT } from '../errors/option-rules.js'
+import { checkOptions, FUNCTION, TEXT } from '../options/rules.js'
 
 const HEADER = 'x-api-version'
 /** What a client gets that does not ask. */

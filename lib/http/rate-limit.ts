@@ -2,15 +2,7 @@ import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
-import {
-  checkOptions,
-  FUNCTION,
-  hasMethods,
-  isAtLeast,
-  isWhole,
-  TEXT,
-  type OptionRules
-} from '../errors/option-rules.js'
+import { checkOptions, FUNCTION, hasMethods, isAtLeast, isWhole, TEXT, type OptionRules } from '../options/rules.js'
 import { createAttemptCounter, type RedisClient } from './attempt-counter.js'
 import { clientRouteKey } from './client-key.js'
 

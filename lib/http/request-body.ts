@@ -1,7 +1,7 @@
 import type { ManifestRoute } from '../contract/manifest.js'
 import type { Request } from '../contract/request.js'
-import { awaitBody } from '../compat/body.js'
-import { kReply, type LinkedRequest, type LinkedResponse } from '../compat/slots.js'
+import { awaitBody } from '../body/wait.js'
+import { kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 
 /**
  * Reads the body as the body step of a route file does, unless somebody has: the same types, the same limits, and the stream

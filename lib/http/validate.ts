@@ -9,7 +9,7 @@ import {
   wrongValue,
   type OptionRule,
   type OptionRules
-} from '../errors/option-rules.js'
+} from '../options/rules.js'
 import { problemsThatFit } from '../errors/problems.js'
 import { readRequestBody } from './request-body.js'
 import {
@@ -20,7 +20,7 @@ import {
   type SchemaBySource,
   type SchemaOutput,
   type Source
-} from './schema.js'
+} from './standard-schema.js'
 
 export interface ValidateOptions {
   /** Largest body in bytes, when this middleware is the one that reads it. Default, and most, that of the route file; else 1 MiB. */

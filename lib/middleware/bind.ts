@@ -1,12 +1,12 @@
 import type { Segment } from '../contract/manifest.js'
 import type { MiddlewareMap } from '../contract/middleware.js'
-import { parsePrefix } from '../discovery/middleware-map.js'
-import { compareSpecificity } from '../discovery/specificity.js'
+import { parsePrefix } from './map.js'
+import { compareSpecificity } from '../patterns/specificity.js'
 import { BootError } from '../errors/boot-error.js'
 import { bindChain, bindEverything, guardsAmong, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
 import { PrefixRouter } from './prefix-router.js'
-import { mayBeAmbiguous, resolveSegments, segmentsOf, type PathReading } from './read-path.js'
-import { reportBinding, type BindingReport, type BoundRoute } from './report-binding.js'
+import { mayBeAmbiguous, resolveSegments, segmentsOf, type PathReading } from '../patterns/read-path.js'
+import { reportBinding, type BindingReport, type BoundRoute } from './report.js'
 
 export type { BoundChain, ChainStep } from './chain.js'
 

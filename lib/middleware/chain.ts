@@ -1,7 +1,6 @@
 import type { Segment } from '../contract/manifest.js'
-import { isRouteMethod } from '../contract/methods.js'
+import { isRouteMethod, type RouteModule } from '../contract/route-module.js'
 import type { Middleware } from '../contract/middleware.js'
-import type { RouteModule } from '../contract/route-module.js'
 import { coverSegments } from './cover.js'
 
 /** The middleware of one prefix, as part of a route's chain. */

@@ -1,6 +1,6 @@
 import type { Segment, SegmentPart } from '../contract/manifest.js'
-import { matchesParts } from '../discovery/pattern.js'
-import { formatSegment, isPlainParam } from '../discovery/segment.js'
+import { matchesParts } from '../patterns/pattern.js'
+import { formatSegment, isPlainParam } from '../patterns/segment.js'
 
 /**
  * Whether a prefix covers what a route matches. Where a request decides, `value` says that a parameter has the place of a

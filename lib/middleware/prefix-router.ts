@@ -1,9 +1,9 @@
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
 import type { RouteParam, Segment } from '../contract/manifest.js'
-import { toFastify } from '../discovery/pattern.js'
+import { toFastify } from '../patterns/pattern.js'
 import type { BoundPrefix } from './chain.js'
 import { coverSegments, foldSegment } from './cover.js'
-import { segmentsOf, type PathReading } from './read-path.js'
+import { segmentsOf, type PathReading } from '../patterns/read-path.js'
 
 export interface PrefixRouterOptions extends PathReading {
   caseSensitive: boolean

@@ -1,10 +1,9 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
-import { isThenable } from '../contract/thenable.js'
+import { isThenable } from '../options/values.js'
 import { routeNotFound } from '../errors/refusals.js'
 import type { BoundChain } from './chain.js'
-import { stripSegments } from './strip-segments.js'
 
 type Done = (error?: unknown) => void
 
@@ -172,4 +171,37 @@ class Walk {
   private tooLate({ run, prefix }: Stop, error: unknown): void {
     this.plan.options.onLateNext?.({ middleware: run.name, prefix, error }, this.request)
   }
+}
+
+export interface StrippedUrl {
+  /** The first segments as they came over the wire, without a slash at the end. */
+  base: string
+  /** What follows, beginning with a slash; query included. */
+  rest: string
+}
+
+const SLASH = 47
+const QUESTION_MARK = 63
+
+/**
+ * Takes the first `depth` segments off a url, still encoded: what they mean was decided by the router. Slashes in a row
+ * count as one (a host may let them), and a url that is no path (`*`, absolute form) is left whole.
+ */
+export function stripSegments(url: string, depth: number): StrippedUrl {
+  if (depth === 0 || url.charCodeAt(0) !== SLASH) return { base: '', rest: url }
+  let position = 0
+  for (let left = depth; left > 0; left--) {
+    while (url.charCodeAt(position) === SLASH) position++
+    position = endOfSegment(url, position)
+  }
+  const rest = url.slice(position)
+  return { base: url.slice(0, position), rest: rest.charCodeAt(0) === SLASH ? rest : `/${rest}` }
+}
+
+function endOfSegment(url: string, start: number): number {
+  for (let i = start; i < url.length; i++) {
+    const code = url.charCodeAt(i)
+    if (code === SLASH || code === QUESTION_MARK) return i
+  }
+  return url.length
 }

@@ -4,12 +4,18 @@ import type { Import } from './source-tree.js'
 export const LAYERS = [
   ['contract'],
   ['errors'],
+  ['options'],
+  ['patterns'],
   ['discovery'],
   ['middleware'],
-  ['compat'],
+  ['link'],
+  ['body'],
+  ['answer'],
+  ['express'],
   ['dispatch'],
   ['http', 'auth'],
-  ['plugins'],
+  ['fastify'],
+  ['graphql'],
   ['app']
 ]
 

@@ -1,0 +1,193 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { validateHeader } from '../errors/thrown.js'
+import { kHeaders, type HeaderValue, type LinkedResponse } from '../link/state.js'
+
+/*
+ * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless:
+ *
+ * - A header that the reply has is the current one. Whoever sets it on the response afterwards changes it in both places,
+ *   whoever removes it removes it from both, so that the last call counts, whichever side it came from.
+ * - `Set-Cookie` adds up on the reply and is therefore kept there alone.
+ * - A response is read as the reply first, then as node's own. A reply reads itself and then the response.
+ * - When the head leaves, `writeOwnHead` gives node what the reply has.
+ *
+ * A response that no reply belongs to is node's own in all of this.
+ */
+
+type Headers = Record<string, HeaderValue>
+type Name = string
+type Value = string | readonly string[]
+
+/** Methods of node's response that set headers, and those that read them; an HTTP/2 response knows no original case. */
+export type HeaderMethods = WritingHeaders & ReadingHeaders
+type WritingHeaders = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
+type ReadingHeaders = Pick<ServerResponse, 'getHeader' | 'hasHeader' | 'getHeaders' | 'getHeaderNames'> & {
+  getRawHeaderNames?: () => string[]
+}
+
+const COOKIES = 'set-cookie'
+
+/** The header methods over those of a base: one list for the response and its reply. */
+export function headerMethods(base: HeaderMethods): HeaderMethods {
+  return { ...writingHeaders(base), ...readingHeaders(base) }
+}
+
+function writingHeaders(base: HeaderMethods): WritingHeaders {
+  const methods = {
+    setHeader(this: LinkedResponse, name: Name, value: Value) {
+      const headers = this[kHeaders]
+      const key = keyOf(name)
+      if (headers && key === COOKIES && !this.headersSent) {
+        validateHeader(name, value)
+        base.removeHeader.call(this, COOKIES)
+        headers[COOKIES] = Array.isArray(value) ? [...value] : value
+      } else {
+        base.setHeader.call(this, name, value)
+        if (valueOf(headers, key) !== undefined) (headers as Headers)[key] = value
+      }
+      return this
+    },
+    appendHeader(this: LinkedResponse, name: Name, value: Value) {
+      const headers = this[kHeaders]
+      if (!headers || this.headersSent) return base.appendHeader.call(this, name, value)
+      const key = keyOf(name)
+      if (key === COOKIES) gatherCookies(this, base)
+      const current = valueOf(headers, key)
+      if (current !== undefined) return this.setHeader(name, [...listOf(current), ...listOf(value)])
+      return key === COOKIES ? this.setHeader(name, value) : base.appendHeader.call(this, name, value)
+    },
+    removeHeader(this: LinkedResponse, name: Name) {
+      base.removeHeader.call(this, name)
+      const headers = this[kHeaders]
+      const key = keyOf(name)
+      if (valueOf(headers, key) !== undefined) Reflect.deleteProperty(headers as Headers, key)
+    }
+  }
+  return methods as WritingHeaders
+}
+
+function readingHeaders(base: HeaderMethods): ReadingHeaders {
+  const methods: ReadingHeaders = {
+    getHeader(this: LinkedResponse, name) {
+      return (valueOf(this[kHeaders], keyOf(name)) ?? base.getHeader.call(this, name)) as string | undefined
+    },
+    hasHeader(this: LinkedResponse, name) {
+      return valueOf(this[kHeaders], keyOf(name)) !== undefined || base.hasHeader.call(this, name)
+    },
+    getHeaders(this: LinkedResponse) {
+      return Object.assign(base.getHeaders.call(this), this[kHeaders])
+    },
+    getHeaderNames(this: LinkedResponse) {
+      return [...new Set([...base.getHeaderNames.call(this), ...Object.keys(this[kHeaders] ?? {})])]
+    }
+  }
+  const { getRawHeaderNames } = base
+  if (getRawHeaderNames === undefined) return methods
+  methods.getRawHeaderNames = function (this: LinkedResponse) {
+    const names = getRawHeaderNames.call(this)
+    const known = new Set(names.map(keyOf))
+    return [...names, ...Object.keys(this[kHeaders] ?? {}).filter((name) => !known.has(name))]
+  }
+  return methods
+}
+
+/** A name as the reply keeps it; what is no text is left for node to refuse. */
+function keyOf(name: unknown): string {
+  return typeof name === 'string' ? name.toLowerCase() : ''
+}
+
+/** Nothing for what every object has: `constructor` is a name that a header may have. */
+function valueOf(headers: Headers | null | undefined, key: string): HeaderValue {
+  const value = headers?.[key]
+  return value !== undefined && Object.hasOwn(headers as Headers, key) ? value : undefined
+}
+
+/** Cookies that were set on the response before it had a reply are the older ones. */
+function gatherCookies(response: LinkedResponse, base: HeaderMethods): void {
+  const older = base.getHeader.call(response, COOKIES)
+  const headers = response[kHeaders]
+  if (older === undefined || headers === null) return
+  base.removeHeader.call(response, COOKIES)
+  headers[COOKIES] = [...listOf(older), ...listOf(valueOf(headers, COOKIES))]
+}
+
+/** Connects a response with the headers of its reply, which take over what an earlier reply left on the response. */
+export function joinHeaders(response: LinkedResponse, headers: Headers | null): void {
+  const left = response[kHeaders]
+  response[kHeaders] = headers
+  if (left === null || headers === null || left === headers) return
+  for (const name of Object.keys(left)) {
+    if (name === COOKIES) headers[name] = [...listOf(left[name]), ...listOf(headers[name])]
+    else headers[name] ??= left[name]
+  }
+}
+
+export type WriteHead = (status: number, ...rest: unknown[]) => unknown
+
+/**
+ * Writes the head by a base's `writeHead`, with what the reply has. Node calls `setHeader` for each header it is given, and
+ * must reach its own.
+ */
+export function writeOwnHead(
+  response: LinkedResponse,
+  base: HeaderMethods & { writeHead: unknown },
+  given: readonly unknown[]
+): unknown {
+  const headers = response[kHeaders]
+  const isReply = headers !== null && given.at(-1) === headers // Fastify's own call
+  if (headers !== null && headers[COOKIES] !== undefined) gatherCookies(response, base)
+  if (isReply) keepOneFraming(response, base, headers)
+  response[kHeaders] = null
+  try {
+    if (headers !== null && !isReply) {
+      for (const name of Object.keys(headers)) base.setHeader.call(response, name, headers[name] as string)
+    }
+    const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, given)
+    if (isReply) response[kHeaders] = headers // node may have kept none of them, and they can still be read
+    return head
+  } catch (error) {
+    response[kHeaders] = headers
+    throw error
+  }
+}
+
+/** A whole body is framed by its length; a Transfer-Encoding beside it would be a second framing. */
+function keepOneFraming(response: LinkedResponse, base: HeaderMethods, headers: Headers): void {
+  if (headers['content-length'] === undefined) return
+  if (base.hasHeader.call(response, 'transfer-encoding')) base.removeHeader.call(response, 'transfer-encoding')
+  if (headers['transfer-encoding'] !== undefined) delete headers['transfer-encoding']
+}
+
+/**
+ * Adds a header to the reply: `Set-Cookie` and `Vary` add up, anything else replaces; undefined is left out.
+ * @throws TypeError for a name or value node would refuse to send, perhaps where nobody could catch it
+ */
+export function setReplyHeader(reply: FastifyReply, name: string, value: HeaderValue): void {
+  if (value === undefined) return
+  validateHeader(name, value)
+  if (name.toLowerCase() !== 'vary') reply.header(name, value)
+  else if (value !== '') (reply.raw as LinkedResponse).vary(String(value))
+}
+
+/** What describes a body, and is wrong for the one an error answer has. */
+const CONTENT_HEADERS = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-range',
+  'transfer-encoding',
+  'etag',
+  'last-modified'
+]
+
+/** Makes room for an error answer in a response that was being prepared. */
+export function removeContentHeaders(reply: FastifyReply): void {
+  // removing what is not there would still cost: an object that has lost a key is a slow one
+  for (const name of CONTENT_HEADERS) if (reply.hasHeader(name)) reply.removeHeader(name)
+}
+
+function listOf(value: HeaderValue): string[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value.map(String) : [String(value)]
+}

@@ -1,0 +1,106 @@
+import { OutgoingMessage, type ServerResponse } from 'node:http'
+import { ApiError } from '../errors/api-error.js'
+import {
+  BEGUN,
+  FAILING,
+  HANDED_OVER,
+  kAbort,
+  kAnswered,
+  kReply,
+  LEAVING,
+  REFUSED,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../link/state.js'
+import { callbackIn, refuseWrite } from './status-line.js'
+
+type Setters = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
+
+/** Methods of node's response that throw after an answer, or emit an error that may have no listener. */
+export type WritingMethods = Setters & Pick<ServerResponse, 'write'> & Partial<Pick<ServerResponse, 'setHeaders'>>
+
+/**
+ * What comes after the answer. A `write` has no effect, is logged, and its callback gets node's error; node would emit
+ * it as an `error` event too, which ends the process where it has no listener. Header setters throw ERR_HTTP_HEADERS_SENT,
+ * as under Express, but not when it was the handler timeout that answered: a callback that is only slow did nothing wrong,
+ * and what it throws would have no catcher.
+ */
+export function lateProofMethods(base: WritingMethods): WritingMethods {
+  const methods: Record<keyof WritingMethods, unknown> = {
+    setHeader: headerSetter('setHeader', base.setHeader),
+    appendHeader: headerSetter('appendHeader', base.appendHeader),
+    removeHeader: headerSetter('removeHeader', base.removeHeader),
+    // node's HTTP/2 response has none
+    setHeaders: headerSetter('setHeaders', base.setHeaders ?? OutgoingMessage.prototype.setHeaders),
+    write(this: LinkedResponse, chunk: unknown, ...rest: unknown[]) {
+      if (this.writableEnded) return failLate(this, 'write', rest)
+      if (refuseWrite(this, [chunk, ...rest])) return false
+      const state = this[kAnswered]
+      if (state === HANDED_OVER || state === FAILING) this[kAnswered] = LEAVING // Fastify pipes a stream
+      return Reflect.apply(base.write, this, [chunk, ...rest]) as boolean
+    }
+  }
+  return methods as WritingMethods
+}
+
+function headerSetter(name: string, set: (...given: never[]) => unknown) {
+  return function (this: LinkedResponse, ...given: unknown[]): unknown {
+    return this.writableEnded && wasTimedOut(this)
+      ? tooLate(this, `response.${name}()`)
+      : Reflect.apply(set, this, given)
+  }
+}
+
+/** The handler timeout aborts the request with the error it answers with; other aborts have other reasons. */
+export function wasTimedOut({ req }: LinkedResponse): boolean {
+  return (req as LinkedRequest)[kAbort]?.signal.reason instanceof ApiError
+}
+
+/** Notes a call that came after the answer. */
+export function tooLate(response: LinkedResponse, by: string): LinkedResponse {
+  const reply = response[kReply]
+  const request = { method: reply?.request.method, url: reply?.request.url }
+  reply?.log.warn(request, `The request was answered already; ${by} has no effect`)
+  return response
+}
+
+/** An answer that has begun and that nothing ends: no `end()` yet, and nothing is piped into it, which would end it. */
+export function isUnfinished(response: LinkedResponse): boolean {
+  return response[kAnswered] === BEGUN && !response.writableEnded && response.listenerCount('unpipe') === 0
+}
+
+/**
+ * A second answer is a mistake, never a crash: the first one stands. Where the first one has only begun, the client would
+ * wait for its end for ever: the mistake takes the way of all errors, as what Express throws in this place does.
+ */
+export function refuseSecond(response: LinkedResponse, by: string): LinkedResponse {
+  if (response[kAnswered] === REFUSED) return cutOff(response)
+  if (!isUnfinished(response)) return tooLate(response, by)
+  response[kAnswered] = REFUSED
+  const error = new Error(`The answer had begun (write, writeHead, flushHeaders) before ${by}`)
+  ;(response.req as LinkedRequest).next?.(Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' }))
+  return response
+}
+
+/**
+ * Error middleware has answered the error as if nothing had been sent. In the next turn, since node keeps back what was
+ * written in this one.
+ */
+function cutOff(response: LinkedResponse): LinkedResponse {
+  setImmediate(() => {
+    if (!response.writableEnded) response.destroy()
+  })
+  return response
+}
+
+/** The same for one that carries data: a callback among its arguments gets the error that node would give it. */
+export function failLate(response: LinkedResponse, method: string, given: readonly unknown[]): false {
+  tooLate(response, `response.${method}()`)
+  const callback = callbackIn(given)
+  if (callback !== undefined) process.nextTick(callback, writeAfterEnd())
+  return false
+}
+
+function writeAfterEnd(): Error {
+  return Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' })
+}

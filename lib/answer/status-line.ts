@@ -1,0 +1,53 @@
+import { kAnswered, kReply, OPEN, type LinkedRequest, type LinkedResponse } from '../link/state.js'
+
+const NOT_IN_STATUS_LINE = /[^\t\x20-\x7e\x80-\xff]/
+
+/** The error for a status or a reason phrase that node refuses to write; undefined when it would write both. */
+export function statusLineError({ statusCode, statusMessage }: LinkedResponse, lowest = 100): Error | undefined {
+  const isStatus = typeof statusCode === 'number' || typeof statusCode === 'string'
+  if (!isStatus || !(statusCode >= lowest && statusCode <= 999)) {
+    return new RangeError(`Status ${String(statusCode)} cannot be sent`)
+  }
+  if (statusMessage === undefined || isPhrase(statusMessage)) return undefined
+  return new TypeError('The status message has a character that cannot be sent')
+}
+
+function isPhrase(phrase: unknown): boolean {
+  return !phrase || (typeof phrase === 'string' && !NOT_IN_STATUS_LINE.test(phrase))
+}
+
+/**
+ * Whether a raw `write` or `end` cannot be done, because of the status line or of what it is to write. Its error then takes
+ * the way of all errors. Thrown, it would end the process where a stream that is piped, `sendFile` or a timer is the caller.
+ * @param given what `write` or `end` was called with
+ */
+export function refuseWrite(response: LinkedResponse, given: readonly unknown[]): boolean {
+  if (response[kReply] === null) return false
+  const isOpen = response[kAnswered] === OPEN && !response.headersSent
+  const error = (isOpen ? statusLineError(response) : undefined) ?? chunkError(given[0])
+  if (error === undefined) return false
+  if (isOpen) cleanStatusLine(response)
+  const callback = callbackIn(given)
+  if (callback !== undefined) process.nextTick(callback, error)
+  ;(response.req as LinkedRequest).next?.(error)
+  return true
+}
+
+/** As in node, which says so by throwing. */
+function chunkError(chunk: unknown): Error | undefined {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return undefined
+  if (chunk === undefined || chunk === null || typeof chunk === 'function') return undefined
+  return new TypeError(`A response is written as text or bytes, not as a value of type ${typeof chunk}`)
+}
+
+/** What the error answer may keep: a status of 400 or more, as under Express, and never the phrase. */
+export function cleanStatusLine(response: LinkedResponse): void {
+  const { statusCode } = response
+  if (!(typeof statusCode === 'number' && statusCode >= 400 && statusCode <= 599)) response.statusCode = 500
+  Reflect.set(response, 'statusMessage', undefined)
+}
+
+/** The callback of a `write` or `end`, which is the last argument and may stand in the place of an earlier one. */
+export function callbackIn(given: readonly unknown[]): ((error?: Error) => void) | undefined {
+  return given.find((argument) => typeof argument === 'function') as ((error?: Error) => void) | undefined
+}

@@ -1,0 +1,126 @@
+import type { FastifyReply } from 'fastify'
+import { answerHeaders, readProperty } from '../errors/thrown.js'
+import { routeNotFound } from '../errors/refusals.js'
+import { logError, toError, toReadableError } from '../errors/to-error.js'
+import { removeContentHeaders } from '../answer/headers.js'
+import type { Deadline } from '../link/handler-timeout.js'
+import type { ExpressStack } from '../express/use-stack.js'
+import {
+  FAILING,
+  isAnswered,
+  isOver,
+  LEAVING,
+  markAnswered,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../link/state.js'
+
+/** Sends an error that no error middleware took. */
+export type SendError = (reply: FastifyReply, error: Error) => void
+
+/** Which error middleware an error still has to meet. */
+type Ahead = 'all' | 'last'
+
+export type Fail = (reply: FastifyReply, error: unknown) => void
+
+export interface FailOptions {
+  ahead: Ahead
+  /** Default: to Fastify's error handler. */
+  send?: SendError
+  /** Of error middleware and error handlers that do not answer. */
+  deadline: Deadline | undefined
+}
+
+/**
+ * Makes the place where every error of an app ends, whoever threw it: Express error middleware first, if any is
+ * registered, then Fastify's error handler, each at most once. After an answer the error is logged.
+ */
+export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandler, deadline }: FailOptions): Fail {
+  return function fail(reply, thrown) {
+    const response = reply.raw as LinkedResponse
+    const error = toError(thrown)
+    if (isOver(response) || reply.sent) return logAfterAnswer(reply, error)
+    const done = (passed: unknown): void => {
+      const left = passed || routeNotFound() // as in Express: the error is dealt with, and no route is left
+      if (isAnswered(response)) cutOff(reply, response, left)
+      else {
+        sendOrEnd(reply, left, send)
+        if (!response.headersSent) deadline?.watch(response) // error middleware may have passed it on late
+      }
+    }
+    const request = reply.request.raw as LinkedRequest
+    if (!stack.handlesErrors) done(error)
+    else if (ahead === 'all') stack.runErrors(request, response, { error, done })
+    else stack.runLast(request, response, { error, done })
+    if (!response.headersSent || !isOver(response)) deadline?.watch(response)
+  }
+}
+
+/**
+ * A started answer cannot become an error page: it is cut off, so that the client does not take it for whole. In the next
+ * turn, since node keeps back what was written in this one.
+ */
+export function cutOff(reply: FastifyReply, response: LinkedResponse, error: unknown): void {
+  logAfterAnswer(reply, error)
+  setImmediate(() => {
+    if (response.headersSent && !response.writableEnded) response.destroy()
+  })
+}
+
+function logAfterAnswer({ log }: FastifyReply, error: unknown): void {
+  logError(log, { err: error }, 'An error came after the answer')
+}
+
+/** An error handler that cannot even fail in order must not fail whoever reports an error: often a timer or a promise. */
+function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
+  try {
+    send(reply, toReadableError(left))
+  } catch (failure) {
+    logError(reply.log, { err: failure }, 'An error could not be answered')
+    endEmpty(reply.raw as LinkedResponse, 500)
+  }
+}
+
+/** The last resort: past error handlers and hooks. */
+export function endEmpty(response: LinkedResponse, status: number): void {
+  if (response.writableEnded) return
+  if (response.headersSent) return void response.destroy()
+  markAnswered(response, LEAVING)
+  for (const name of response.getHeaderNames()) response.removeHeader(name)
+  response.statusCode = status
+  response.end()
+}
+
+/** What `next` of a handler does. Nothing comes behind a handler, so that without an error the answer is 404. */
+export function passOn(fail: Fail, reply: FastifyReply, error: unknown): void {
+  if (error && error !== 'route' && error !== 'router') fail(reply, error)
+  else if (!isAnswered(reply.raw as LinkedResponse)) fail(reply, routeNotFound())
+}
+
+/** Hands an error to Fastify's error handler. */
+export function sendToErrorHandler(reply: FastifyReply, error: Error): void {
+  prepareError(reply, error)
+  reply.send(error)
+}
+
+/** Headers set so far stay, headers of the error are added, and nothing but the error handler may answer from here on. */
+export function prepareError(reply: FastifyReply, error: Error): void {
+  const response = reply.raw as LinkedResponse
+  fitHeaders(reply, error)
+  keepStatus(response, error)
+  markAnswered(response, FAILING)
+}
+
+/** As in Express: a status of 400 or more, set on the response before, is that of an error without one of its own. */
+function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
+  const own = readProperty(error, 'statusCode') ?? readProperty(error, 'status')
+  if (statusCode >= 400 && own === undefined && Object.isExtensible(error)) Object.assign(error, { statusCode })
+}
+
+/** The headers of an error answer: those set so far, without what described a body, and those of the error. */
+export function fitHeaders(reply: FastifyReply, error: Error): void {
+  // a reason phrase set before is that of the answer that failed
+  if (reply.raw.statusMessage !== undefined) Reflect.set(reply.raw, 'statusMessage', undefined)
+  removeContentHeaders(reply)
+  reply.headers(answerHeaders(error, reply.request.raw))
+}

@@ -1,0 +1,76 @@
+import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+
+type HeaderValue = string | string[]
+
+/** What describes the message itself: an upstream's error may carry these, but the answer has a body of its own. */
+const MESSAGE_HEADERS = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'trailer',
+  'upgrade',
+  'keep-alive'
+])
+
+/**
+ * The headers an error asks for (`error.headers`, an object or a web `Headers`), such as `Retry-After` or
+ * `WWW-Authenticate`. Those that cannot be sent, and those of the message that a failed request to elsewhere got, are
+ * left out.
+ */
+export function errorHeaders(thrown: unknown): Record<string, HeaderValue> {
+  const headers = readProperty(thrown, 'headers')
+  const kept: Record<string, HeaderValue> = {}
+  if (typeof headers !== 'object' || headers === null) return kept
+  for (const [name, value] of entriesOf(headers)) {
+    if (!MESSAGE_HEADERS.has(name.toLowerCase()) && isSendable(name, value)) kept[name] = value
+  }
+  return kept
+}
+
+/** Of one connection of HTTP/1; HTTP/2 forbids them (RFC 9113, section 8.2.2), and node drops them with a warning. */
+const CONNECTION_HEADERS = new Set(['connection', 'proxy-connection', 'http2-settings'])
+
+/** The same for an answer to this request. */
+export function answerHeaders(
+  thrown: unknown,
+  { httpVersionMajor }: IncomingMessage | Http2ServerRequest
+): Record<string, HeaderValue> {
+  const headers = errorHeaders(thrown)
+  if (httpVersionMajor < 2) return headers
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase())))
+}
+
+function entriesOf(headers: object): [string, HeaderValue][] {
+  try {
+    return headers instanceof Headers ? [...headers] : Object.entries(headers as Record<string, HeaderValue>)
+  } catch {
+    return [] // a getter that throws, or a revoked proxy
+  }
+}
+
+export function isSendable(name: string, value: unknown): boolean {
+  try {
+    validateHeader(name, value)
+    return true
+  } catch {
+    return false // for this header, the error is the answer
+  }
+}
+
+/** @throws TypeError as node does when it writes the head */
+export function validateHeader(name: string, value: unknown): void {
+  validateHeaderName(name)
+  for (const one of Array.isArray(value) ? value : [value]) validateHeaderValue(name, one as string)
+}
+
+/** Reads from anything, also from what throws when it is read: errors are whatever somebody threw. */
+export function readProperty(value: unknown, name: string): unknown {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
+  try {
+    return (value as Record<string, unknown>)[name]
+  } catch {
+    return undefined // a hostile getter or revoked proxy is as good as nothing
+  }
+}

@@ -1,0 +1,130 @@
+import http from 'node:http'
+import type { Socket } from 'node:net'
+import express, { type Application } from 'express'
+import { requestMembers, type MemberOptions } from './request.js'
+import {
+  initRequestSlots,
+  initResponseSlots,
+  kCompat,
+  kLocals,
+  type CompatKind,
+  type LinkedResponse
+} from '../link/state.js'
+import { tapDestroy, tapPush, tapRead } from '../body/wait.js'
+import { answeringMethods, type ResponseBase } from '../answer/end.js'
+import { headerMethods, type HeaderMethods } from '../answer/headers.js'
+import { lateProofMethods, type WritingMethods } from '../answer/late-calls.js'
+import { json, lateProofAnswer, send, sendFile, status } from './response.js'
+
+/** Express's application object, with the parts its types leave out. */
+export interface ExpressApp extends Application {
+  request: object
+  response: object
+}
+
+/** The Express side of one server: its application object and its request and response classes. */
+export interface Compat {
+  /** `request.app`: settings, locals, engines; also the object whose `request` and `response` users extend. */
+  readonly expressApp: ExpressApp
+  readonly IncomingMessage: typeof http.IncomingMessage
+  readonly ServerResponse: typeof http.ServerResponse
+  /** Our members below `app.request`. */
+  readonly requestLayer: object
+  /** Some route parses bodies: the tap is worth its while. */
+  parsesBodies: boolean
+}
+
+/**
+ * Makes the classes of an app. The prototype chain of a request is: class, `app.request` (which users extend live), our
+ * members, our stream methods, Express's own request prototype, IncomingMessage. Ours stand below `app.request`, since
+ * mounted Express apps swap the prototype for their own `request`, which inherits from it.
+ */
+export function createCompat(options: MemberOptions): Compat {
+  const expressApp = express() as ExpressApp
+  expressApp.disable('x-powered-by')
+  const requestLayer = Object.create(requestStreamLayer, requestMembers(options)) as object
+  const responseLayer = Object.create(express.response, responseMembers(options.kind)) as object
+  Object.setPrototypeOf(expressApp.request, requestLayer)
+  Object.setPrototypeOf(expressApp.response, responseLayer)
+  const compat: Compat = { expressApp, requestLayer, ...createClasses(expressApp), parsesBodies: false }
+  Object.defineProperty(requestLayer, kCompat, { value: compat })
+  return compat
+}
+
+// node passes the server's options as a second argument, which its types leave out
+const NodeResponse: new (request: http.IncomingMessage, options: unknown) => http.ServerResponse = http.ServerResponse
+
+// `class … extends`: a function that calls IncomingMessage costs 2 µs more per object on Node 24 and later
+function createClasses(expressApp: ExpressApp): Pick<Compat, 'IncomingMessage' | 'ServerResponse'> {
+  class CompatRequest extends http.IncomingMessage {
+    constructor(socket: Socket) {
+      super(socket)
+      ;(this as { res?: unknown }).res = undefined
+      initRequestSlots(this)
+    }
+  }
+  class CompatResponse extends NodeResponse {
+    constructor(request: http.IncomingMessage, options: unknown) {
+      super(request, options)
+      initResponseSlots(this)
+      ;(request as { res?: unknown }).res = this
+    }
+  }
+  Object.setPrototypeOf(CompatRequest.prototype, expressApp.request)
+  Object.setPrototypeOf(CompatResponse.prototype, expressApp.response)
+  return { IncomingMessage: CompatRequest, ServerResponse: CompatResponse as typeof http.ServerResponse }
+}
+
+/** The methods of node's response that ours go back to. */
+type Base = ResponseBase & WritingMethods & HeaderMethods
+
+const incoming = http.IncomingMessage.prototype
+
+/** The overridden stream methods; only objects whose base is node's IncomingMessage may inherit them. */
+export const requestStreamLayer: object = Object.create(express.request, {
+  push: method(tapPush(incoming.push)),
+  _destroy: method(tapDestroy(incoming._destroy)),
+  _read: method(tapRead(incoming._read))
+}) as object
+
+/** The writing methods over those of a base: node's, or those of an injected or HTTP/2 response. */
+export function writingMembers(base: Base): PropertyDescriptorMap {
+  const headers = headerMethods(base)
+  const methods = { ...headers, ...lateProofMethods({ ...headers, write: base.write }), ...answeringMethods(base) }
+  return Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, method(value)]))
+}
+
+/** Our response members over Express's own, which other packages may have replaced. */
+export function responseMembers(kind: CompatKind): PropertyDescriptorMap {
+  const members = {
+    ...writingMembers(express.response as Base),
+    send: method(send),
+    json: method(json),
+    status: method(status),
+    jsonp: method(lateProofAnswer('jsonp')),
+    sendFile: method(sendFile),
+    redirect: method(lateProofAnswer('redirect')),
+    sendStatus: method(lateProofAnswer('sendStatus'))
+  }
+  return kind === 'express' ? members : { ...members, ...lazyLocals() }
+}
+
+/** In applications of `twinroute/express` they are an own member, as in Express. */
+function lazyLocals(): PropertyDescriptorMap {
+  return {
+    locals: {
+      configurable: true,
+      enumerable: true,
+      get(this: LinkedResponse) {
+        return (this[kLocals] ??= Object.create(null) as Record<string, unknown>)
+      },
+      set(this: LinkedResponse, value: Record<string, unknown>) {
+        this[kLocals] = value
+      }
+    }
+  }
+}
+
+function method(value: unknown): PropertyDescriptor {
+  return { value, writable: true, configurable: true, enumerable: true }
+}

@@ -1,0 +1,49 @@
+import http from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { armTap } from '../body/wait.js'
+import type { Compat } from './classes.js'
+import { joinHeaders } from '../answer/headers.js'
+import { headersOf, serverClassNames } from '../link/private-names.js'
+import {
+  initRequestSlots,
+  initResponseSlots,
+  kCompat,
+  kOriginalUrl,
+  kReply,
+  type LinkedRequest,
+  type LinkedResponse
+} from '../link/state.js'
+import { reclaimPair, upgradePair } from './other-servers.js'
+
+/**
+ * Makes a running server of the host's create our objects, if it still creates node's own. Where that cannot be done,
+ * {@link link} upgrades the objects one by one, which costs three times as much.
+ */
+export function adoptServer(server: http.Server, compat: Compat): boolean {
+  const names = serverClassNames(server)
+  if (names === undefined) return false
+  const isOwn = Reflect.get(server, names.request) === http.IncomingMessage
+  if (!isOwn || Reflect.get(server, names.response) !== http.ServerResponse) return false
+  Reflect.set(server, names.request, compat.IncomingMessage)
+  Reflect.set(server, names.response, compat.ServerResponse)
+  return true
+}
+
+/** Ties Node's pair to Fastify's. The first step of every request that meets Express code. */
+export function link(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
+  const response = reply.raw as LinkedResponse
+  if (response[kReply] === undefined) upgradePair(compat, request.raw, reply.raw)
+  else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
+  response[kReply] = reply
+  joinHeaders(response, headersOf(reply))
+  const linked = request.raw as LinkedRequest
+  linked[kOriginalUrl] ??= linked.url // hooks and handlers may change it
+  if (compat.parsesBodies) armTap(linked)
+}
+
+/** Makes our members work on a pair of a foreign Express app's in which one of ours is mounted: they act as Express's own. */
+export function prepareForeignPair(request: http.IncomingMessage, response: http.ServerResponse): void {
+  if ((response as LinkedResponse)[kReply] !== undefined) return
+  initRequestSlots(request)
+  initResponseSlots(response)
+}

@@ -1,0 +1,138 @@
+import { EventEmitter } from 'node:events'
+import http from 'node:http'
+import { Readable } from 'node:stream'
+import express from 'express'
+import { tapRead } from '../body/wait.js'
+import { type Compat, writingMembers } from './classes.js'
+import {
+  initRequestSlots,
+  initResponseSlots,
+  kExpect,
+  kOtherKind,
+  kTap,
+  TAP_MISSED,
+  type LinkedRequest
+} from '../link/state.js'
+
+const incoming = http.IncomingMessage.prototype
+const outgoing = http.ServerResponse.prototype
+
+/**
+ * Gives Express's API to a pair that is not of our classes: injected, HTTP/2, or of a host's server that could not be
+ * adopted. The prototypes become those of any other pair; what the pair's own kind adds to node's streams is pinned on
+ * the objects before. So it survives, whoever sets the prototypes: a mounted Express app sets them to its own, under which
+ * an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
+ */
+export function upgradePair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
+  if (Object.getPrototypeOf(request) !== incoming) pin(request, requestPins(request))
+  if (Object.getPrototypeOf(response) !== outgoing) pin(response, responsePins(response))
+  Object.setPrototypeOf(request, compat.expressApp.request)
+  Object.setPrototypeOf(response, compat.expressApp.response)
+  const linked = request as LinkedRequest
+  const expectsContinue = Reflect.get(request, kExpect) === true // noted when the request came
+  initRequestSlots(request)
+  initResponseSlots(response)
+  linked[kTap] = TAP_MISSED
+  linked[kExpect] = expectsContinue
+  const socket = request.socket as { readable?: boolean } | undefined
+  if (socket !== undefined && socket.readable === undefined) socket.readable = true // else `complete` means nothing
+  Object.assign(request, { res: response })
+  // adapters of serverless platforms make a response with a stub for its request
+  if (response.req !== request) Object.assign(response, { req: request })
+}
+
+/** Own values an Express application leaves on a request it has passed on; they would hide what the router found. */
+const LEFT_BY_EXPRESS = ['params', 'next', 'route', 'baseUrl'] as const
+
+/**
+ * Takes back a pair of ours whose prototypes another Express application on the host has replaced with its own.
+ */
+export function reclaimPair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
+  Object.setPrototypeOf(request, compat.IncomingMessage.prototype as object)
+  Object.setPrototypeOf(response, compat.ServerResponse.prototype as object)
+  for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
+}
+
+/** Own members are left as they are: a mock's functions stand on the object itself, and tests wait for what they emit. */
+function pin(target: object, members: PropertyDescriptorMap): void {
+  const own = Object.keys(target).filter((name) => name in members)
+  const kept = own.length === 0 ? members : omit(members, own)
+  Object.defineProperties(target, kept)
+}
+
+function omit(members: PropertyDescriptorMap, names: readonly string[]): PropertyDescriptorMap {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
+}
+
+const pins = new WeakMap<object, PropertyDescriptorMap>()
+
+function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
+  return pinsOf(request, () => ({
+    ...membersOf(request, [incoming, Readable.prototype]),
+    [kOtherKind]: method(true),
+    _destroy: method(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
+    ...('complete' in request ? {} : { complete: { get: isComplete, configurable: true } }),
+    ...(request.httpVersionMajor === 2 ? http2Members(request) : {})
+  }))
+}
+
+function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
+  return {
+    get: method(getHttp2Header),
+    header: method(getHttp2Header),
+    _read: method(tapRead(request._read)) // asks an `Expect: 100-continue` client for its body
+  }
+}
+
+function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
+  return pinsOf(response, () => {
+    const kind = Object.getPrototypeOf(response) as http.ServerResponse
+    const members = { ...membersOf(response, [outgoing]), ...writingMembers(kind) }
+    // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns of whoever reads or sets one
+    return response.req?.httpVersionMajor === 2 ? { ...members, statusMessage: method(undefined) } : members
+  })
+}
+
+/** One set per kind of object. */
+function pinsOf(target: object, create: () => PropertyDescriptorMap): PropertyDescriptorMap {
+  const kind = Object.getPrototypeOf(target) as object
+  let found = pins.get(kind)
+  if (found === undefined) pins.set(kind, (found = create()))
+  return found
+}
+
+/** What every pair has from node's EventEmitter, the list of listeners included, which must stay the object's own. */
+const SHARED = new Set<string | symbol>(['constructor', ...Reflect.ownKeys(EventEmitter.prototype)])
+
+/** The members of an object's prototypes down to the ones that every pair has, the nearer ones winning. */
+function membersOf(target: object, ends: readonly object[]): PropertyDescriptorMap {
+  const members: PropertyDescriptorMap = {}
+  const stops = new Set<object | null>([...ends, Object.prototype, null])
+  for (let holder = prototypeOf(target); holder !== null && !stops.has(holder); holder = prototypeOf(holder)) {
+    for (const name of Reflect.ownKeys(holder)) {
+      // node's HTTP/2 classes have members under symbols, too
+      const descriptor = Object.getOwnPropertyDescriptor(holder, name)
+      if (!SHARED.has(name)) members[name] ??= { ...descriptor, configurable: true }
+    }
+  }
+  return members
+}
+
+function prototypeOf(target: object): object | null {
+  return Object.getPrototypeOf(target) as object | null
+}
+
+function method(value: unknown): PropertyDescriptor {
+  return { value, writable: true, configurable: true, enumerable: false }
+}
+
+/** An injected request does not say whether it has been read to its end, which body parsers ask before they read. */
+function isComplete(this: { _readableState?: { ended?: boolean } }): boolean {
+  return this._readableState?.ended === true
+}
+
+/** HTTP/2 names the host in `:authority`. */
+function getHttp2Header(this: LinkedRequest, name: string): unknown {
+  const value: unknown = express.request.get.call(this, name)
+  return value ?? (name.toLowerCase() === 'host' ? this.headers[':authority'] : undefined)
+}

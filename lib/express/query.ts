@@ -1,0 +1,54 @@
+import express from 'express'
+import { kQuery, kQueryOf, kReply, type CompatKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
+
+const expressQuery = expressQueryNow()
+
+/** Read from the url on first use, and again when that has changed. */
+export function queryMembers(kind: CompatKind): PropertyDescriptorMap {
+  if (expressQueryNow() !== expressQuery) return {} // another package has replaced it
+  const members: ThisType<LinkedRequest> & object = {
+    get query(): unknown {
+      const readFrom = this[kQueryOf]
+      if (readFrom === null || (readFrom === this.url && isSimple(this))) return this[kQuery]
+      return readQuery(this, kind)
+    },
+    set query(value: unknown) {
+      this[kQuery] = value
+      this[kQueryOf] = null
+    }
+  }
+  return Object.getOwnPropertyDescriptors(members)
+}
+
+function expressQueryNow(): (this: object) => unknown {
+  return Object.getOwnPropertyDescriptor(express.request, 'query')?.get as (this: object) => unknown
+}
+
+/** A mounted application of Express 4, for one, has another parser. */
+function isSimple(request: LinkedRequest): boolean {
+  return (request.app.settings as Record<string, unknown>)['query parser'] === 'simple'
+}
+
+/**
+ * Fastify has parsed the query already, nearly as Express's simple parser does: malformed escapes and more than 1 000 pairs
+ * differ. Other parsers, rewritten urls and all of `twinroute/express` are left to Express.
+ */
+function readQuery(request: LinkedRequest, kind: CompatKind): unknown {
+  const reply = (request.res as LinkedResponse | undefined)?.[kReply] ?? undefined
+  if (reply === undefined || !isSimple(request)) return expressQuery.call(request)
+  const text = queryOf(request.url)
+  const readFrom = request[kQueryOf]
+  request[kQueryOf] = request.url
+  if (typeof readFrom === 'string' && queryOf(readFrom) === text) return request[kQuery]
+  if (text === '') return (request[kQuery] = Object.create(null)) // Fastify's would inherit
+  const isOwn = kind === 'express' || text !== queryOf(request.originalUrl)
+  if (isOwn) return (request[kQuery] = expressQuery.call(request))
+  const query = reply.request.query as Record<string, unknown>
+  delete query['__proto__']
+  return (request[kQuery] = query)
+}
+
+function queryOf(url: string | undefined): string {
+  const start = url === undefined ? -1 : url.indexOf('?')
+  return start === -1 ? '' : (url as string).slice(start)
+}

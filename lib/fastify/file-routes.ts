@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FileRoutesOptions } from '../contract/options.js'
+import { isProduction, kMode } from '../contract/mode.js'
+import { parsePath, toFastify } from '../patterns/pattern.js'
+import { createBinder } from '../middleware/bind.js'
+import { removeContentHeaders } from '../answer/headers.js'
+import { FAILING, kAnswered, type LinkedResponse } from '../link/state.js'
+import { depthOf } from '../middleware/chain.js'
+import { createNotFoundHandler } from '../dispatch/not-found.js'
+import { registerRoute, type RouteContext, type RouteDefaults } from '../dispatch/register-route.js'
+import { routerOptionsOf } from '../dispatch/router-options.js'
+import type { Runtime } from '../dispatch/runtime.js'
+import { checkFileRoutesOptions } from '../options/routes-options.js'
+import { reportRoutes } from './describe-routes.js'
+import { leaveBodiesAlone } from './content-type-parsers.js'
+import { loadManifest } from './load-manifest.js'
+import { notFoundScope } from './not-found-routes.js'
+import { showRequestDecorators } from './request-decorators.js'
+import { prepareUploads } from './prepare-uploads.js'
+import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './registrations.js'
+
+const MEBIBYTE = 1024 * 1024
+
+/**
+ * Serves a directory of route files: `app.register(fileRoutes, { apiDir })`.
+ *
+ * The plugin is encapsulated: routes, parsers, hooks and error handlers of the host stay as they are; errors of file routes
+ * go to the error handler in force where the plugin is registered. Limits that only Fastify's constructor can set
+ * (`maxParamLength`, `requestTimeout`, `frameworkErrors`) stay the host's. A `prefix` of the registration stands in front of
+ * `baseRoute`; keys of the middleware map leave it out.
+ *
+ * @throws TypeError naming a wrong or unknown option; BootError with every problem of the tree and the map
+ */
+export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
+  checkFileRoutesOptions(options)
+  if (options.mode !== undefined) Reflect.set(fastify, kMode, options.mode) // the error handler reads it there
+  const defaults = routeDefaults(options)
+  const runtime = runtimeOf(fastify, { mode: options.mode, handlerTimeout: defaults.handlerTimeout })
+  prepareUploads(fastify, options.uploads)
+  const routes = await loadRoutes(fastify, runtime, options)
+  if (!isApp(fastify)) logReport(fastify, runtime, routes) // an app reports all at once
+  const served = { routes, defaults }
+  await fastify.register(routesScope(fastify, runtime, served))
+  await registerHostNotFound(fastify, runtime, served)
+}
+
+/** Builds the manifest and binds the map. */
+export async function loadRoutes(
+  fastify: FastifyInstance,
+  runtime: Runtime,
+  options: FileRoutesOptions
+): Promise<RegisteredRoutes> {
+  const { apiDir, baseRoute = '/api', middleware } = options
+  const given = middleware === undefined ? {} : { middleware }
+  const manifest = await loadManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
+  const binder = createBinder(manifest.middleware, { ...routerOptionsOf(fastify), mount: fastify.prefix })
+  keepRoutes(fastify, { manifest, binder })
+  showRequestDecorators(fastify, runtime.compat)
+  return { manifest, binder }
+}
+
+/** Warnings always, the table of routes in development. */
+function logReport(fastify: FastifyInstance, runtime: Runtime, { manifest, binder }: RegisteredRoutes): void {
+  const report = reportRoutes(manifest, binder)
+  for (const { code, files, message } of report.warnings) fastify.log.warn({ code, files }, message)
+  if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
+}
+
+export function routeDefaults(options: FileRoutesOptions): RouteDefaults {
+  const { bodyLimit = MEBIBYTE, bodyParser = 'late', handlerTimeout = 30_000 } = options
+  return { bodyLimit, bodyParser, handlerTimeout }
+}
+
+export interface Served {
+  routes: RegisteredRoutes
+  defaults: RouteDefaults
+}
+
+/** Registers all routes, in the scope it is registered as: nothing of Fastify's reads a body there. */
+export function routesScope(
+  around: FastifyInstance,
+  runtime: Runtime,
+  { routes, defaults }: Served
+): FastifyPluginAsync {
+  const reading = { ...routerOptionsOf(around), depth: depthOf(around.prefix) }
+  const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
+  return async function servesFiles(scope) {
+    leaveBodiesAlone(scope)
+    if (!runtime.linksAtRoot) scope.addHook('onError', forgetBody)
+    for (const route of routes.manifest.routes) registerRoute(scope, route, context)
+  }
+}
+
+/** What Fastify itself fails to send goes straight to the host's error handler, without what described the lost body. */
+function forgetBody(_request: FastifyRequest, reply: FastifyReply, _error: Error, done: () => void): void {
+  if ((reply.raw as LinkedResponse)[kAnswered] !== FAILING) removeContentHeaders(reply)
+  done()
+}
+
+/** On a host, what no route matches below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
+async function registerHostNotFound(
+  fastify: FastifyInstance,
+  runtime: Runtime,
+  { routes, defaults }: Served
+): Promise<void> {
+  const { baseRoute } = routes.manifest
+  if (baseRoute === '/' || !claimNotFound(fastify, fastify.prefix + baseRoute)) return
+  const base = fastifyBase(baseRoute)
+  const scope = notFoundScope(fastify, {
+    runtime,
+    binder: routes.binder,
+    handlerTimeout: defaults.handlerTimeout,
+    base,
+    answer: createNotFoundHandler(runtime)
+  })
+  await fastify.register(scope, { prefix: base })
+}
+
+function fastifyBase(baseRoute: string): string {
+  const parsed = parsePath(baseRoute)
+  return 'segments' in parsed ? (toFastify(parsed.segments).paths[0] as string) : baseRoute
+}

@@ -1,0 +1,32 @@
+import type { RouteManifest } from '../contract/manifest.js'
+import { loadModules } from '../discovery/load-module.js'
+import { buildRoutes, findRoutes, warnOfTypeScript, type ManifestOptions } from '../discovery/manifest.js'
+import { BootError, type BootProblem } from '../errors/boot-error.js'
+import { chooseMiddleware, findMiddlewareFile } from '../middleware/map-file.js'
+import { formatPattern } from '../patterns/pattern.js'
+
+/**
+ * Scans `apiDir`, imports its route files and the middleware file, and checks all of it in one pass.
+ * @returns all routes, the most specific first, and the middleware map
+ * @throws BootError with every problem found
+ * @throws TypeError when an option has the wrong type
+ */
+export async function loadManifest(options: ManifestOptions): Promise<RouteManifest> {
+  const problems: BootProblem[] = []
+  const { apiDir, base, files, warnings } = findRoutes(options, problems)
+  const file = findMiddlewareFile({ apiDir, given: options.middleware, problems })
+  const paths = [...files.map((route) => route.file), ...(file === undefined ? [] : [file])]
+  // in one call, so that route files and the middleware file share each module they import
+  const modules = await loadModules(paths)
+  const middleware = chooseMiddleware({ file, given: options.middleware, modules, problems })
+  const routes = buildRoutes(files, modules, problems)
+  if (problems.length > 0) throw new BootError(problems)
+  return {
+    apiDir,
+    baseRoute: formatPattern(base),
+    routes,
+    middleware: middleware.map,
+    middlewareFile: middleware.file,
+    warnings: [...warnings, ...warnOfTypeScript(paths, options.mode)]
+  }
+}

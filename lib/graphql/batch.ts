@@ -1,0 +1,69 @@
+import DataLoader from 'dataloader'
+import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql'
+import { checkOptions, FUNCTION } from '../options/rules.js'
+
+/** Values in the order of the keys, or by key. A missing value is null; an Error fails the fields that asked for it. */
+export type Batch<Key, Value> =
+  | readonly (Value | Error | null | undefined)[]
+  | ReadonlyMap<Key, Value | Error | null | undefined>
+
+/** Loads many values at once. `context` is that of the request the keys come from. */
+export type LoadMany<Key, Value, Context> = (
+  keys: readonly Key[],
+  context: Context
+) => Batch<Key, Value> | Promise<Batch<Key, Value>>
+
+export type BatchResolver<Source, Value, Context> = (
+  source: Source,
+  args: unknown,
+  context: Context,
+  info: GraphQLResolveInfo
+) => Promise<Value | null> | null
+
+const RULES = { keyOf: { ...FUNCTION, required: true }, loadMany: { ...FUNCTION, required: true } }
+
+/**
+ * A resolver that loads in batches: all keys that one request asks for at a time go to one call of `loadMany`, each once.
+ * A parent whose key is null or undefined resolves to null. Values are kept for the request, or in mutations, where a
+ * later field may read what an earlier one has changed, only for the batch.
+ *
+ * @throws TypeError naming the one of the two that is no function
+ * @example author: batch((post: Post) => post.authorId, (ids) => findUsersByIds(ids))
+ */
+export function batch<Source, Key, Value, Context extends object = object>(
+  keyOf: (source: Source) => Key | null | undefined,
+  loadMany: LoadMany<Key, Value, Context>
+): BatchResolver<Source, Value, Context> {
+  checkOptions('batch', { keyOf, loadMany }, RULES)
+  const loaders = new WeakMap<Context, DataLoader<Key, Value | null>>()
+  return (source, _args, context, { operation }) => {
+    const key = keyOf(source)
+    if (key === null || key === undefined) return null
+    let loader = loaders.get(context)
+    if (loader === undefined) {
+      loader = createLoader(loadMany, context, operation.operation)
+      loaders.set(context, loader)
+    }
+    return loader.load(key)
+  }
+}
+
+function createLoader<Key, Value, Context>(
+  loadMany: LoadMany<Key, Value, Context>,
+  context: Context,
+  kind: OperationTypeNode
+): DataLoader<Key, Value | null> {
+  const loader = new DataLoader<Key, Value | null>(async (keys) => {
+    if (kind === OperationTypeNode.MUTATION) loader.clearAll()
+    return inOrder(keys, await loadMany(keys, context))
+  })
+  return loader
+}
+
+function inOrder<Key, Value>(keys: readonly Key[], values: Batch<Key, Value>): (Value | Error | null)[] {
+  if (values instanceof Map) return keys.map((key) => (values as ReadonlyMap<Key, Value>).get(key) ?? null)
+  const list = values as readonly (Value | Error | null | undefined)[]
+  if (Array.isArray(values) && list.length === keys.length) return list.map((value) => value ?? null)
+  const given = Array.isArray(values) ? `${list.length} values` : 'neither a list nor a Map'
+  throw new TypeError(`batch: loadMany was asked for ${keys.length} keys and gave ${given}`)
+}

@@ -1,0 +1,148 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+  Kind,
+  Token,
+  TokenKind,
+  visit
+} from 'graphql'
+import { LRUCache } from 'lru-cache'
+import { isCompilable } from './compilable.js'
+import type { CostRule } from '../cost/cost-rule.js'
+import type { Cost } from '../cost/cost-plan.js'
+import { costOfOperation } from '../cost/cost-of-operation.js'
+import { checkShape, type Limits } from '../cost/limits.js'
+import { pickOperation } from './operation.js'
+import { refuseWith, RequestError } from '../errors.js'
+
+/** An operation that may run: parsed, validated and measured. */
+export interface PreparedOperation {
+  /** Holds this operation alone. One object for each text and operation name: the engine's caches go by it. */
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  /** How many nodes the document has, by which its weight is told. */
+  nodes: number
+  schema: GraphQLSchema
+  cost: Cost
+  /** The compiler may have it. False when there is no compiler. */
+  compilable: boolean
+}
+
+export interface DocumentRules {
+  limits: Limits
+  /** Undefined when costs are not limited. */
+  cost: CostRule | undefined
+  introspection: boolean
+  /** Validation errors name no similar fields, which would tell the schema piece by piece. */
+  hideSuggestions: boolean
+  /** Whether documents are compiled. */
+  jit: boolean
+}
+
+/** Heap that a node of a document takes, in our cache and the engine's together. */
+const BYTES_PER_NODE = 300
+
+/** Most heap that prepared documents may take, as far as it can be told. */
+const MAX_BYTES = 64 * 1_048_576
+
+/**
+ * Turns texts into operations that may run, and keeps those that may. What is refused is not kept: it would push out
+ * what is used. The cache is bounded by number and by the size of its texts.
+ */
+export class Documents {
+  readonly #rules: DocumentRules
+  readonly #prepared: LRUCache<string, PreparedOperation>
+  #schema: GraphQLSchema | undefined
+
+  constructor(rules: DocumentRules) {
+    this.#rules = rules
+    this.#prepared = new LRUCache({ max: rules.limits.documents, maxSize: MAX_BYTES })
+  }
+
+  /** @throws RequestError for a text or an operation that may not run */
+  prepare(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
+    const { limits } = this.#rules
+    if (text.length > limits.text) refuseWith(400, `The query is longer than ${limits.text} characters`)
+    if (schema !== this.#schema) this.#startOver(schema)
+    // a name holds no colon, so no two pairs make the same key
+    const key = `${operationName ?? ''}:${text}`
+    const known = this.#prepared.get(key)
+    if (known !== undefined) return known
+    const prepared = this.#compile(text, operationName, schema)
+    this.#prepared.set(key, prepared, { size: key.length + prepared.nodes * BYTES_PER_NODE })
+    return prepared
+  }
+
+  #startOver(schema: GraphQLSchema): void {
+    this.#prepared.clear()
+    this.#schema = schema
+  }
+
+  #compile(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
+    const { limits, cost: rule, jit } = this.#rules
+    const whole = parseText(text, limits)
+    this.#validate(whole, schema)
+    const picked = pickOperation(whole, operationName)
+    checkShape(picked, limits)
+    const cost = rule === undefined ? 0 : costOfOperation(picked, rule, schema)
+    const nodes = compactLocations(picked.document)
+    return { ...picked, nodes, cost, schema, compilable: jit && isCompilable(picked.document, schema) }
+  }
+
+  #validate(document: DocumentNode, schema: GraphQLSchema): void {
+    const { limits, introspection, hideSuggestions } = this.#rules
+    const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+    const errors = validate(schema, document, rules, { maxErrors: limits.validationErrors, hideSuggestions })
+    // behind as many as the limit stands one that says there are more
+    if (errors.length > 0) throw new RequestError(errors.slice(0, Math.max(1, limits.validationErrors)))
+  }
+}
+
+function parseText(text: string, { tokens }: Limits): DocumentNode {
+  try {
+    return parse(text, { maxTokens: tokens })
+  } catch (error) {
+    if (error instanceof GraphQLError) throw new RequestError([error])
+    throw error
+  }
+}
+
+const NO_TOKEN = new Token(TokenKind.SOF, 0, 0, 0, 0)
+
+/** What errors of an execution point at. */
+const POINTED_AT: ReadonlySet<string> = new Set([
+  Kind.OPERATION_DEFINITION,
+  Kind.VARIABLE_DEFINITION,
+  Kind.FIELD,
+  Kind.DIRECTIVE,
+  Kind.VARIABLE
+])
+
+/**
+ * Lets go of what nobody needs of a document's locations, which are most of its weight: each holds on to the list of all
+ * tokens, comments included. Errors only need to know where some kinds of nodes begin.
+ *
+ * @returns the number of nodes
+ */
+export function compactLocations(document: DocumentNode): number {
+  let nodes = 0
+  visit(document, {
+    enter(node) {
+      nodes++
+      if (node.loc === undefined) return
+      if (!POINTED_AT.has(node.kind)) {
+        Object.assign(node, { loc: undefined })
+        return
+      }
+      const { kind, start, end, line, column } = node.loc.startToken
+      Object.assign(node.loc, { startToken: new Token(kind, start, end, line, column), endToken: NO_TOKEN })
+    }
+  })
+  return nodes
+}

@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql'
+import type { GraphqlContext } from '../contract/graphql.js'
+import { logError } from '../errors/to-error.js'
+import { sendFailure, sendResult } from './answer.js'
+import { checkCost, type CostRule } from './cost/cost-rule.js'
+import type { Variables } from './cost/cost-plan.js'
+import type { Documents, PreparedOperation } from './documents/documents.js'
+import { mayCompile } from './engine.js'
+import { type ErrorFormat, formatResolverError, isDeliberate } from './format-error.js'
+import { readParameters } from './body.js'
+import { isPromise } from '../options/values.js'
+import { RequestError } from './errors.js'
+import { coerceVariables, isSmall, type VariableRules } from './documents/variables.js'
+
+export interface Endpoint {
+  documents: Documents
+  /** Undefined when costs are not limited. */
+  cost: CostRule | undefined
+  variables: VariableRules
+  createContext: (request: FastifyRequest, reply: FastifyReply) => GraphqlContext | Promise<GraphqlContext>
+  format: ErrorFormat
+}
+
+/**
+ * Handles POST: reads what is asked for, makes sure that it may run, runs it, answers. The engine gets the document
+ * object of the one operation, never a text: texts it would try as other things than GraphQL, and what it keeps of a
+ * document goes by text alone, whichever operation was asked for.
+ */
+export function createPostHandler(
+  endpoint: Endpoint
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  return async (request, reply) => {
+    try {
+      const result = await execute(endpoint, request, reply)
+      return reply.sent ? reply : sendResult(reply, 200, result)
+    } catch (error) {
+      return reply.sent ? reply : sendFailure(reply, error, endpoint.format)
+    }
+  }
+}
+
+async function execute(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+  const { query, operationName, variables } = readParameters(request.body)
+  const prepared = endpoint.documents.prepare(query, operationName, request.server.graphql.schema)
+  // without variables the engine need not check any
+  const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
+  const coerced = (): Variables => coerceVariables(prepared, used ?? {}, endpoint.variables)
+  if (endpoint.cost !== undefined) checkCost(prepared.cost, endpoint.cost, coerced)
+  if (used !== undefined && !isSmall(request.headers)) coerced()
+  const given = endpoint.createContext(request, reply)
+  const context = isPromise(given) ? await given : given
+  if (prepared.compilable) mayCompile(context)
+  const result = await run(reply, prepared, { context, variables: used, check: coerced })
+  return result.errors === undefined ? result : withErrors(result, result.errors, { reply, format: endpoint.format })
+}
+
+interface Run {
+  context: GraphqlContext
+  variables: Variables | undefined
+  /** Throws what is wrong with the variables. */
+  check: () => void
+}
+
+/** Runs an operation. What is wrong with variables is said in our words: the engine names similar fields and values. */
+async function run(reply: FastifyReply, { document }: PreparedOperation, { context, variables, check }: Run) {
+  let result: ExecutionResult
+  try {
+    result = await reply.graphql(document, context, variables)
+  } catch (error) {
+    check()
+    throw error
+  }
+  if (result.data !== undefined) return result
+  check()
+  throw new RequestError(result.errors ?? [])
+}
+
+function withErrors(
+  { data, extensions }: ExecutionResult,
+  errors: readonly GraphQLError[],
+  { reply, format }: { reply: FastifyReply; format: ErrorFormat }
+): object {
+  const formatted: GraphQLFormattedError[] = []
+  for (const error of errors) {
+    if (!isDeliberate(error))
+      logError(reply.log, { err: error.originalError ?? error, path: error.path }, error.message)
+    formatted.push(formatResolverError(error, format))
+  }
+  return extensions === undefined ? { errors: formatted, data } : { errors: formatted, data, extensions }
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GraphQLError } from 'graphql'
+import type { Request } from '../contract/request.js'
+import { sendFailure, sendResult, answerPreflight, PREFLIGHT_CONFIG } from './answer.js'
+import { acceptJsonOnly, replayBody } from './body.js'
+import { createPostHandler, type Endpoint } from './execute.js'
+import type { ErrorFormat } from './format-error.js'
+import { createHealthHandler } from './health.js'
+import type { HealthOptions } from './options.js'
+import { assetNames, createPageHandler, sendAsset } from './page/playground.js'
+import { RequestError } from './errors.js'
+
+export interface RouteSettings {
+  path: string
+  bodyLimit: number
+  playground: boolean
+  /** Undefined for no health route. */
+  health: HealthOptions | undefined
+}
+
+/** Adds the routes of an endpoint to a scope of their own. Guards bound to them run before any body is read. */
+export function addRoutes(scope: FastifyInstance, endpoint: Endpoint, settings: RouteSettings): void {
+  const { path, bodyLimit, playground, health } = settings
+  const below = path === '/' ? '' : path
+  acceptJsonOnly(scope, bodyLimit)
+  scope.setErrorHandler(createErrorHandler(endpoint.format))
+  scope.post(path, { preParsing: replayBody }, createPostHandler(endpoint))
+  scope.options(path, { config: PREFLIGHT_CONFIG }, (_request, reply) => answerPreflight(reply))
+  scope.route({
+    method: ['PUT', 'PATCH', 'DELETE'],
+    url: path,
+    // before the body, which would only be read to be thrown away
+    preParsing: (_request, reply) => void refuseMethod(reply),
+    handler: (_request, reply) => refuseMethod(reply)
+  })
+  if (playground) addPlayground(scope, path, below)
+  else scope.get(path, (_request, reply) => reply.code(404).send({ error: 'Not found' }))
+  if (health !== undefined) scope.get(`${below}/health`, createHealthHandler(health, endpoint.format.mode))
+}
+
+function addPlayground(scope: FastifyInstance, path: string, below: string): void {
+  scope.get(path, createPageHandler(path))
+  for (const name of assetNames) {
+    scope.get(`${below}/assets/${name}`, (request, reply) => sendAsset(name, request, reply))
+  }
+}
+
+function refuseMethod(reply: FastifyReply): FastifyReply {
+  return sendResult(reply.header('allow', 'GET, HEAD, POST, OPTIONS'), 405, {
+    errors: [{ message: 'GraphQL requests are sent with POST' }]
+  })
+}
+
+/**
+ * Bodies that cannot be read, and resolvers that take too long, are answered in the `errors` form; what guards throw is left
+ * to the host, as with REST.
+ */
+function createErrorHandler(format: ErrorFormat) {
+  return (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return sendFailure(reply, unsupportedType(), format)
+    const ours = error instanceof RequestError || /^FST_ERR_(CTP_|HANDLER_TIMEOUT)/.test(error.code ?? '')
+    if (!ours && !isLate(error, request)) throw error
+    return sendFailure(reply, error, format)
+  }
+}
+
+/** The app's handler timeout has passed behind the body, so no guard was waited for. */
+function isLate(error: Error, { body, raw }: FastifyRequest): boolean {
+  return body !== undefined && (raw as Partial<Request>).signal?.reason === error
+}
+
+function unsupportedType(): RequestError {
+  return new RequestError([new GraphQLError('The body must be JSON, with Content-Type application/json')], 415)
+}

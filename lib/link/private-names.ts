@@ -1,0 +1,89 @@
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { HeaderValue } from './state.js'
+
+/*
+ * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
+ * up by description, once; test/joint.test.ts asserts that the versions in use still have them.
+ */
+
+type SymbolKeyed = Record<symbol, unknown>
+
+let routeContext: symbol | null | undefined
+
+/**
+ * Whether the route of a reply has onSend hooks. Hooks that plugins add inside onRoute are visible nowhere else.
+ * Without the name: true, so that the slower way is taken.
+ */
+export function hasOnSend(reply: FastifyReply): boolean {
+  routeContext ??= findSymbol(reply.request, 'fastify.context')
+  if (routeContext === null) return true
+  const context = Reflect.get(reply.request, routeContext) as { onSend?: unknown } | undefined
+  return context === undefined || context.onSend !== null
+}
+
+let replyHeaders: symbol | null = null
+
+/**
+ * The object in which a reply keeps its headers, by lowercase names.
+ * Without the name: null, and where both sides set a header the reply's is sent.
+ */
+export function headersOf(reply: FastifyReply): Record<string, HeaderValue> | null {
+  const known = replyHeaders === null ? undefined : (reply as FastifyReply & SymbolKeyed)[replyHeaders]
+  if (known !== undefined) return known as Record<string, HeaderValue>
+  replyHeaders = findSymbol(reply, 'fastify.reply.headers') // each copy of Fastify has a symbol of its own
+  return replyHeaders === null ? null : (Reflect.get(reply, replyHeaders) as Record<string, HeaderValue>)
+}
+
+/**
+ * The symbols under which a running node server keeps the classes of its requests and responses.
+ * Without them: undefined, and requests of that server are upgraded one by one.
+ */
+export function serverClassNames(server: Server): { request: symbol; response: symbol } | undefined {
+  const request = findSymbol(server, 'IncomingMessage')
+  const response = findSymbol(server, 'ServerResponse')
+  return request === null || response === null ? undefined : { request, response }
+}
+
+/**
+ * The servers Fastify has added for the further addresses of a host name.
+ * Without the name: none, and those are closed as Fastify closes them.
+ */
+export function furtherServers(app: FastifyInstance): readonly Server[] {
+  const bindings = findSymbol(app, 'fastify.serverBindings')
+  return bindings === null ? [] : (Reflect.get(app, bindings) as Server[])
+}
+
+/** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */
+export const ON_RESPONSE_LISTENER = 'onResFinished'
+
+/**
+ * Whether an answer has begun and not ended on a connection whose next request is refused: what follows would be taken
+ * for its body. Without the name: false.
+ */
+export function isAnswering(socket: Socket): boolean {
+  const response = responseOn(socket)
+  return response?.headersSent === true && response.writableEnded !== true
+}
+
+/**
+ * Whether a request on a connection still waits for its answer, or for the end of it.
+ * Without the name: false, and an app that closes would cut off answers after a second.
+ */
+export function hasExchange(socket: Socket): boolean {
+  return Boolean(responseOn(socket))
+}
+
+/** Node keeps the current response of a socket there; its own `closeIdleConnections` looks at the same place. */
+function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined {
+  return Reflect.get(socket, '_httpMessage') as Partial<ServerResponse> | null | undefined
+}
+
+function findSymbol(from: object, description: string): symbol | null {
+  for (let holder: object | null = from; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
+    const found = Object.getOwnPropertySymbols(holder).find((symbol) => symbol.description === description)
+    if (found !== undefined) return found
+  }
+  return null
+}

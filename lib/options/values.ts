@@ -1,0 +1,37 @@
+const MAX_WRITTEN = 60
+
+/** The type of a value for a message: `null`, `an array`, `a string`. */
+export function describeType(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** A value for a message about options, as one would write it; long ones and what JSON cannot hold by their type. */
+export function describeValue(value: unknown): string {
+  if (typeof value === 'number') return String(value) // JSON writes NaN as null
+  const text = typeof value === 'function' ? undefined : writtenOut(value)
+  return text === undefined || text.length > MAX_WRITTEN ? describeType(value) : text
+}
+
+function writtenOut(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) as string | undefined
+  } catch {
+    return undefined // a BigInt or a circle
+  }
+}
+
+/** Whether a middleware or handler has returned something to wait for: a promise, or what behaves like one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+}
+
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
+/** Goes on with a value at once, and with that of a promise when it has come: what can be synchronous stays so. */
+export function settle<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return isPromise(value) ? value.then(next) : next(value)
+}
