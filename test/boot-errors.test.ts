@@ -111,6 +111,49 @@ const MODULES: Row[] = [
     [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /RangeError: no db\s+at .*route\.ts:2/]]
   ],
   [
+    'a name that a package does not export is refused in TypeScript as in JavaScript',
+    {
+      'api/a/route.ts': `\nimport { NotFound } from 'twinroute'\nexport const GET = (): never => { throw new NotFound() }`,
+      'api/b/route.js': `import { NotFound } from 'twinroute'\nexport const GET = () => { throw new NotFound() }`
+    },
+    [
+      ['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /a\/route\.ts:2[^]*'twinroute' does not provide .* 'NotFound'/],
+      ['ROUTE_IMPORT_FAILED', ['api/b/route.js'], /b\/route\.js:1[^]*'twinroute' does not provide .* 'NotFound'/]
+    ]
+  ],
+  [
+    'a name that a file does not export is refused, as is a default export that it does not have',
+    {
+      'store.ts': 'export const notes: string[] = []',
+      'names.mjs': 'export const POST = 1',
+      'api/a/route.ts': `import { note } from '../../store.ts'\nexport const GET = (): unknown => note`,
+      'api/b/route.ts': `import store from '../../store.ts'\nexport const GET = (): unknown => store`,
+      'api/c/route.ts': `import { PUT as put } from '../../names.mjs'\nexport const GET = (): unknown => put`
+    },
+    [
+      ['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /does not provide an export named 'note'[^]*Correct the name note/],
+      ['ROUTE_IMPORT_FAILED', ['api/b/route.ts'], /does not provide an export named 'default'/],
+      ['ROUTE_IMPORT_FAILED', ['api/c/route.ts'], /does not provide an export named 'PUT'/]
+    ]
+  ],
+  [
+    'a file that imports a module that throws is named, the file beside it is not',
+    {
+      'db.ts': `throw new RangeError('no db')\nexport const db: object = {}`,
+      'api/a/route.ts': `import { db } from '../../db.ts'\nexport const GET = (): object => db`,
+      'api/b/route.ts': `import { ApiError } from 'twinroute'\nexport const GET = (): object => ApiError`
+    },
+    [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /RangeError: no db\s+at .*db\.ts:1/]]
+  ],
+  [
+    'a wrong name in a module that a route file imports is refused with the file that imports it',
+    {
+      'store.ts': `import { join, jion } from 'node:path'\nexport const place = (): unknown => [join, jion]`,
+      'api/a/route.ts': `import { place } from '../../store.ts'\nexport const GET = (): unknown => place()`
+    },
+    [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /store\.ts:1[^]*does not provide an export named 'jion'/]]
+  ],
+  [
     'a missing package is named',
     { 'api/a/route.js': `import 'not-installed'\n${GET}` },
     [['ROUTE_IMPORT_FAILED', ['api/a/route.js'], /not-installed/]]
@@ -364,6 +407,37 @@ for (const [rule, tree, told, options] of [...MODULES, ...TREES, ...MAPS]) {
     }
   })
 }
+
+t.test('imports of types, of undefined values and of what a CommonJS module exports are not refused', async (t) => {
+  const top = writeTree(t, {
+    'common.cjs': 'module.exports = Object.assign(Object.create(null), { [["na", "me"].join("")]: 1 })',
+    'store.ts': `import { again } from './again.ts'
+      export interface Note { id: number }
+      export type Id = number
+      export const nothing: undefined = undefined
+      export const store = (): unknown => again
+      export default class Store {}`,
+    'again.ts': `import { store } from './store.ts'\nexport const again = (): unknown => store`,
+    'api/a/route.ts': `import type { Missing } from '../../store.ts'
+      import { type Note, type Id as Key, nothing } from '../../store.ts'
+      import Store, * as everything from '../../store.ts'
+      import { type Request, ApiError, GET as _get } from '../../names.ts'
+      import common from '../../common.cjs'
+      const __filename = import.meta.url
+      export const _note: Note = { id: 1 }
+      export const GET = (_request: Request): object => {
+        const key: Key = 1
+        const missing: Missing | undefined = undefined
+        return { seen: [key, nothing === missing, typeof Store, typeof everything.store, ApiError.name, _get, common.name, typeof __filename] }
+      }`,
+    'names.ts': `export { ApiError, type Request } from 'twinroute'\nexport const GET = 'GET'`
+  })
+  const app = await createApp({ mode: 'test', apiDir: join(top, 'api') })
+  t.teardown(() => app.close())
+  t.strictSame((await app.inject('/api/a')).json(), {
+    seen: [1, true, 'function', 'function', 'ApiError', 'GET', 1, 'string']
+  })
+})
 
 t.test('an unreadable folder is named', { skip: process.getuid?.() === 0 && 'root reads everything' }, async (t) => {
   const top = writeTree(t, { ...ok, 'api/shut/route.js': GET })

@@ -437,7 +437,7 @@ t.test('route files come in every module form', async (t) => {
     'api/js/route.js': echo('js'),
     'api/mjs/route.mjs': echo('mjs'),
     'api/cjs/route.cjs': common,
-    'api/ts/route.ts': `enum Color { Red }\n${typed}export const _color = Color.Red`,
+    'api/ts/route.ts': `type Color = 'red'\n${typed}export const _color: Color = 'red'`,
     'api/mts/route.mts': typed,
     'api/cts/route.cts': common.replace('type = 1', 'type: number = 1')
   })

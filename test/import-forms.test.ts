@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import ts from 'typescript'
+import { writeTree, type Tree } from './support/route-tree.js'
 import { root } from './support/source-tree.js'
 
 const run = promisify(execFile)
@@ -164,3 +165,191 @@ t.test('require of twinroute/express loads CommonJS alone, as test runners and h
   const { stdout } = await run(process.execPath, ['--input-type=commonjs', '--eval', program], { cwd: root })
   t.equal(stdout, '\n')
 })
+
+/** Node 22.18 and later run TypeScript by themselves; elsewhere the program is JavaScript and its routes go through jiti. */
+const strips = 'typescript' in process.features && process.features.typescript !== false
+
+/** What a program finds that imports the store of its route files and starts. */
+interface Found {
+  /** How many times each module ran. */
+  runs: Record<string, number>
+  /** What the routes answer: whether their store is the program's. */
+  answers: Record<string, unknown>
+  /** Code, files and whole message of the problems of the boot. */
+  problems?: [code: string, files: string[]][]
+  message?: string
+}
+
+interface Row {
+  rule: string
+  tree: Tree
+  /** By path: whether the route has the program's store. */
+  serves?: readonly string[]
+  /** The problem of a boot that is refused: the file, and a text of the message. */
+  refused?: readonly [code: string, file: string, text: RegExp]
+}
+
+const count = (name: string): string =>
+  `globalThis.runs ??= {}; globalThis.runs.${name} = (globalThis.runs.${name} ?? 0) + 1\n`
+const route = (imports: string): string =>
+  `${imports}\nexport const GET = (): object => ({ same: store === (globalThis as any).store })\n`
+const typed: Tree = {
+  'store.ts': `${count('store').replaceAll('globalThis', '(globalThis as any)')}
+    export interface Note { id: number }
+    export const store: object = {}`
+}
+const script: Tree = { 'store.js': `${count('store')}export const store = {}` }
+const plain = route("import { store } from '../../store.ts'")
+
+const BOTH: Row[] = [
+  {
+    rule: 'a JavaScript module runs once, for a program in JavaScript and route files in TypeScript and JavaScript',
+    tree: {
+      ...script,
+      'server.js': "import { store } from './store.js'\nglobalThis.store = store\nawait import('./start.js')",
+      'api/a/route.ts': route("import { store } from '../../store.js'"),
+      'api/b/route.ts': route("import { store } from '../../load.ts'"),
+      'load.ts': "export { store } from './store.js'",
+      'api/c/route.js': route("import { store } from '../../store.js'").replace(': object', '').replace(' as any', '')
+    },
+    serves: ['/api/a', '/api/b', '/api/c']
+  },
+  {
+    rule: 'a CommonJS module runs once, for a program in JavaScript and route files in TypeScript',
+    tree: {
+      'store.cjs': `${count('store')}exports.store = {}`,
+      'server.js': "import { store } from './store.cjs'\nglobalThis.store = store\nawait import('./start.js')",
+      'api/a/route.ts': route("import { store } from '../../store.cjs'"),
+      'api/b/route.cts':
+        "const { store } = require('../../store.cjs')\nexports.GET = () => ({ same: store === globalThis.store })"
+    },
+    serves: ['/api/a', '/api/b']
+  }
+]
+
+const program = "import { store } from './store.ts'\nglobalThis.store = store\nawait import('./start.js')"
+const server = program.replace('globalThis', '(globalThis as any)')
+
+const STRIPPED: Row[] = [
+  {
+    rule: 'a route file that writes .js for .ts shares the module with the program',
+    tree: {
+      ...typed,
+      'server.ts': server,
+      'api/a/route.ts': route("import { store } from '../../store.js'"),
+      'api/b/route.ts': plain
+    },
+    serves: ['/api/a', '/api/b']
+  },
+  {
+    rule: 'a module that a handler imports later is the same one, written .js for .ts',
+    tree: {
+      ...typed,
+      'server.ts': server,
+      'api/a/route.ts': `export const GET = async (): Promise<object> => {
+        const { store } = await import('../../store.js')
+        return { same: store === (globalThis as any).store }
+      }`
+    },
+    serves: ['/api/a']
+  },
+  {
+    rule: 'a program in JavaScript that imports TypeScript shares it too',
+    tree: {
+      ...typed,
+      'server.js': program,
+      'api/a/route.ts': route("import { store } from '../../store.js'"),
+      'api/b/route.ts': plain
+    },
+    serves: ['/api/a', '/api/b']
+  },
+  {
+    rule: 'a type imported without the word type is refused with its file, its line and what to write',
+    tree: {
+      ...typed,
+      'server.ts': server,
+      'api/a/route.ts': route("\nimport { store, Note } from '../../store.ts'\nexport const _note: Note = { id: 1 }"),
+      'api/b/route.ts': plain
+    },
+    refused: ['ROUTE_IMPORT_FAILED', 'api/a/route.ts', /a\/route\.ts:2\b[^]*import \{ type Note \}/]
+  },
+  {
+    rule: 'a type imported so by a module that two route files import is refused with the file that does it',
+    tree: {
+      ...typed,
+      'server.ts': server,
+      'notes.ts': "import { Note } from './store.ts'\nexport const notes: Note[] = []",
+      'api/a/route.ts': route("import { store } from '../../store.ts'\nimport { notes } from '../../notes.ts'"),
+      'api/b/route.ts': plain
+    },
+    refused: ['ROUTE_IMPORT_FAILED', 'api/a/route.ts', /notes\.ts:1\b[^]*import \{ type Note \}/]
+  },
+  {
+    rule: 'a type imported so by the middleware file is refused in the same way',
+    tree: {
+      ...typed,
+      'server.ts': server,
+      'middleware.ts':
+        "import { Note } from './store.ts'\nexport const middleware = {}\nexport const _note: Note = { id: 1 }",
+      'api/a/route.ts': plain
+    },
+    refused: ['MIDDLEWARE_IMPORT_FAILED', 'middleware.ts', /middleware\.ts:1\b[^]*import \{ type Note \}/]
+  },
+  {
+    rule: 'an enum is refused with its file, its line and what to do',
+    tree: {
+      ...typed,
+      'server.ts': server,
+      'api/a/route.ts': `${plain}enum Color { Red }\nexport const _color = Color.Red`,
+      'api/b/route.ts': plain
+    },
+    refused: ['ROUTE_IMPORT_FAILED', 'api/a/route.ts', /a\/route\.ts:3\b[^]*enum[^]*--import tsx/]
+  }
+]
+
+const THROUGH_JITI: Row[] = [
+  {
+    rule: 'jiti serves enums, types imported without the word type and .js written for .ts, with one store',
+    tree: {
+      ...typed,
+      'server.js': "await import('./start.js')",
+      'api/a/route.ts': `import { store, Note } from '../../store.js'
+        ;(globalThis as any).store = store
+        enum Color { Red }
+        export const _note: Note = { id: Color.Red }
+        export const GET = (): object => ({ same: true })`,
+      'api/b/route.ts': plain
+    },
+    serves: ['/api/a', '/api/b']
+  }
+]
+
+const START = `
+import { createApp } from 'twinroute'
+const found = { answers: {} }
+try {
+  const app = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'test' })
+  for (const path of process.argv.slice(2)) found.answers[path] = (await app.inject(path)).json()
+  await app.close()
+} catch (error) {
+  found.problems = error.problems.map(({ code, files }) => [code, files])
+  found.message = error.message
+}
+found.runs = globalThis.runs
+process.stdout.write(JSON.stringify(found))
+`
+
+for (const { rule, tree, serves = [], refused } of [...BOTH, ...(strips ? STRIPPED : THROUGH_JITI)]) {
+  t.test(rule, async (t) => {
+    const top = writeTree(t, { ...tree, 'start.js': START })
+    const entry = 'server.ts' in tree ? 'server.ts' : 'server.js'
+    const { stdout } = await run(process.execPath, [join(top, entry), ...serves], { cwd: top })
+    const found: Found = JSON.parse(stdout)
+    t.strictSame(found.runs, { store: 1 }, 'the store runs once')
+    t.strictSame(found.answers, Object.fromEntries(serves.map((path) => [path, { same: true }])))
+    if (refused === undefined) return t.equal(found.message, undefined)
+    const [code, file, text] = refused
+    t.strictSame(found.problems, [[code, [join(top, file)]]])
+    t.match(found.message, text)
+  })
+}

@@ -6,7 +6,9 @@ import { isProduction, type Mode } from '../contract/mode.js'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
 import { describeType } from '../options/values.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
-import { isTypeScript, type LoadedModule } from './load-module.js'
+import { adviseImport } from './import-advice.js'
+import { isTypeScript } from './load-module.js'
+import type { LoadedModule } from './loaded-module.js'
 import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
 import { checkRouteModule } from './route-module.js'
 import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
@@ -159,7 +161,7 @@ function importFailed(file: string, cause: unknown): BootProblem {
     code: 'ROUTE_IMPORT_FAILED',
     message: `${displayPath(file)} cannot be imported`,
     files: [file],
-    fix: 'Mend the error; every route file is imported when the application starts',
+    fix: adviseImport(file, cause, 'Mend the error; every route file is imported when the application starts'),
     cause
   }
 }

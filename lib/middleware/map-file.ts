@@ -1,7 +1,8 @@
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { BootError, displayPath, type BootProblem } from '../errors/boot-error.js'
+import { adviseImport } from '../discovery/import-advice.js'
 import { describeType } from '../options/values.js'
-import type { LoadedModule } from '../discovery/load-module.js'
+import type { LoadedModule } from '../discovery/loaded-module.js'
 import { checkMiddlewareMap } from './map.js'
 import { findMiddlewareFiles } from '../discovery/scan.js'
 
@@ -84,7 +85,7 @@ function importProblems(file: string, cause: unknown): readonly BootProblem[] {
       code: 'MIDDLEWARE_IMPORT_FAILED',
       message: `${displayPath(file)} cannot be imported`,
       files: [file],
-      fix: 'Mend the error; without its middleware the application does not start',
+      fix: adviseImport(file, cause, 'Mend the error; without its middleware the application does not start'),
       cause
     }
   ]

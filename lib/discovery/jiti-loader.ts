@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Jiti } from 'jiti'
+import { findMissingName, forgetImports, recordImports, whileRecording } from './import-names.js'
+import type { LoadedModule } from './loaded-module.js'
+
+/** jiti compiles these alone: JavaScript is imported by the process, which may have evaluated it before. */
+const COMPILED = ['.ts', '.mts', '.cts', '.tsx', '.mtsx', '.ctsx']
+
+let queue: Promise<unknown> = Promise.resolve()
+
+/** Imports TypeScript files through jiti, in a process that cannot import TypeScript itself. */
+export async function importThroughJiti(files: readonly string[]): Promise<LoadedModule[]> {
+  // One application after the other, for the same reason as one file after the other.
+  const turn = queue.then(() => whileRecording(() => importAll(files)))
+  queue = turn.catch(() => undefined)
+  return turn
+}
+
+/** One after the other: jiti evaluates a module that two imports ask for at the same time twice. */
+async function importAll(files: readonly string[]): Promise<LoadedModule[]> {
+  const { createJiti } = await import('jiti')
+  const jiti = createJiti(import.meta.url, {
+    fsCache: cacheDirectory(files[0] ?? ''),
+    extensions: COMPILED,
+    transformOptions: { babel: { plugins: [recordImports] } }
+  })
+  const loaded: LoadedModule[] = []
+  for (const file of files) loaded.push(await importOne(file, jiti))
+  return loaded
+}
+
+async function importOne(file: string, jiti: Jiti): Promise<LoadedModule> {
+  try {
+    const exports = { ...(await jiti.import<Record<string, unknown>>(file)) }
+    const missing = await findMissingName((specifier, parent) =>
+      jiti.import(specifier, { parentURL: pathToFileURL(parent).href })
+    )
+    return missing === undefined ? { file, exports } : { file, error: missing }
+  } catch (error) {
+    forgetImports()
+    return { file, error }
+  }
+}
+
+/**
+ * Where compiled sources are kept: in the application's own node_modules, if it has one. Never in the system's
+ * temporary directory, as is jiti's default: any user of the machine could put code there.
+ */
+function cacheDirectory(file: string): string | false {
+  const parent = dirname(file)
+  if (parent === file) return false
+  const modules = join(parent, 'node_modules')
+  return existsSync(modules) ? join(modules, '.cache', 'twinroute') : cacheDirectory(parent)
+}
