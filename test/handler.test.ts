@@ -1164,6 +1164,60 @@ t.test('HEAD of a stream without end is answered at once, with the headers', asy
   })
 })
 
+t.test('an answer without a body is an answer at the handler timeout, too', async (t) => {
+  const middleware: Record<string, AppOptions['errorHandler']> = {
+    'end()': (_error: any, _request: any, response: any, _next: any) => void response.status(401).end(),
+    'writeHead() and end()': (_error: any, _request: any, response: any, _next: any) =>
+      void response.writeHead(401).end(),
+    'send()': (_error: any, _request: any, response: any, _next: any) => void response.status(401).send(),
+    'end() with a callback': (_error: any, _request: any, response: any, _next: any) =>
+      void response.status(401).end(() => {})
+  }
+  const handlers: typeof middleware = {
+    'end() of the raw response': (_error: any, _request: any, reply: any) => {
+      reply.raw.statusCode = 401
+      reply.raw.end()
+    },
+    'end() of a reply that is hijacked': (_error: any, _request: any, reply: any) => {
+      reply.hijack()
+      reply.raw.statusCode = 401
+      reply.raw.end()
+    },
+    'reply.send()': (_error: any, _request: any, reply: any) => void reply.code(401).send()
+  }
+  const routes: Routes = { a: { GET: () => {}, config: { timeout: 10 } } }
+  for (const [name, errorHandler] of Object.entries({ ...middleware, ...handlers })) {
+    for (const http2 of [false, true]) {
+      const options = { errorHandler: errorHandler as never, fastifyOptions: { http2 } as never }
+      const places = name in handlers ? ([appOf, hostOf] as const) : ([appOf] as const)
+      for (const build of places) {
+        for (const hooks of ['no hooks', 'an onSend hook']) {
+          const place = `${build === appOf ? 'an app' : 'a host'}${http2 ? ' over HTTP/2' : ''} with ${hooks}`
+          t.test(`${name} on ${place}`, async (t) => {
+            const app = await build(t, { routes, options })
+            if (hooks !== 'no hooks') app.addHook('onSend', (_request, _reply, payload, done) => done(null, payload))
+            const address = await addressOf(app)
+            for (const method of ['GET', 'HEAD']) {
+              const status = http2
+                ? await statusOverHttp2(t, address, method)
+                : (await callOver(address)(`${method} /api/a`)).status
+              t.equal(status, 401, method)
+            }
+            t.equal((await callByInject(app)('GET /api/a')).status, 401, 'injected')
+          })
+        }
+      }
+    }
+  }
+})
+
+async function statusOverHttp2(t: any, address: string, method: string): Promise<unknown> {
+  const session = connectHttp2(address)
+  t.teardown(() => session.close())
+  const [headers] = await once(session.request({ ':method': method, ':path': '/api/a' }).resume(), 'response')
+  return headers[':status']
+}
+
 t.test('what runs at the handler timeout runs in the async context of its own request', async (t) => {
   const context = new AsyncLocalStorage<string>()
   const inContext = (request: any, _response: any, next: any): void => context.run(String(request.get('x-name')), next)

@@ -11,7 +11,7 @@ const SEED = 11
 t.test('generated calls on the response are answered as Express 5 answers them', async (t) => {
   const agreement = await withExpress()
   t.teardown(() => agreement.stop())
-  t.strictSame(await agreement.run({ cases: CASE, seed: SEED, count: 200 }), { failed: 0, failures: [] })
+  t.strictSame(await agreement.run({ cases: CASE, seed: SEED, count: 150 }), { failed: 0, failures: [] })
 
   for (const { reason, shownBy } of DIFFERENCES) {
     t.test(`declared difference: ${reason}`, async (t) => {
@@ -26,5 +26,5 @@ t.test('generated calls on the response are answered as Express 5 answers them',
 t.test('generated values that a handler returns are answered alike on a socket, injected and on a host', async (t) => {
   const agreement = await ofReturnedValues()
   t.teardown(() => agreement.stop())
-  t.strictSame(await agreement.run({ cases: RETURNING_CASE, seed: SEED, count: 150 }), { failed: 0, failures: [] })
+  t.strictSame(await agreement.run({ cases: RETURNING_CASE, seed: SEED, count: 100 }), { failed: 0, failures: [] })
 })

@@ -3,7 +3,7 @@ import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk } from './send.js'
 import type { HeaderMethods } from './headers.js'
-import { failLate, tooLate, wasTimedOut } from './late-calls.js'
+import { failLate, isPastTimeout, tooLate } from './late-calls.js'
 import { hasOnSend } from '../link/private-names.js'
 import {
   BEGUN,
@@ -68,7 +68,7 @@ export interface ResponseBase {
 /** `end` and `writeHead` over those of a base prototype. */
 export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
-    if (this.writableEnded && wasTimedOut(this)) return tooLate(this, 'response.writeHead()')
+    if (isPastTimeout(this)) return tooLate(this, 'response.writeHead()')
     const isPatched = this.end !== end || this[kRawEnd] !== null || hasOtherEnd(base)
     if (isPatched && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
     const head = writeHeadSafely(this, base, [status, ...rest])

@@ -45,14 +45,20 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
 
 function headerSetter(name: string, set: (...given: never[]) => unknown) {
   return function (this: LinkedResponse, ...given: unknown[]): unknown {
-    return this.writableEnded && wasTimedOut(this)
-      ? tooLate(this, `response.${name}()`)
-      : Reflect.apply(set, this, given)
+    return isPastTimeout(this) ? tooLate(this, `response.${name}()`) : Reflect.apply(set, this, given)
   }
 }
 
+/**
+ * The handler timeout has had its answer. Node's HTTP/2 response calls itself ended before its `end` writes the head, so the
+ * head must have left, too.
+ */
+export function isPastTimeout(response: LinkedResponse): boolean {
+  return response.writableEnded && response.headersSent && wasTimedOut(response)
+}
+
 /** The handler timeout aborts the request with the error it answers with; other aborts have other reasons. */
-export function wasTimedOut({ req }: LinkedResponse): boolean {
+function wasTimedOut({ req }: LinkedResponse): boolean {
   return (req as LinkedRequest)[kAbort]?.signal.reason instanceof ApiError
 }
 

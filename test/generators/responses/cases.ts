@@ -182,13 +182,17 @@ export const RETURNING_CASE: fc.Arbitrary<Case> = fc
 
 /**
  * A file or a pipe answers some turns later, how many is not said: what another function does meanwhile, or this one
- * after a pause, may come before or behind it. Only what follows in the same tick has an order.
+ * after a pause, may come before or behind it. Only what follows in the same tick has an order. An answer that was begun
+ * and is given up is cut off some turns later, too: there error middleware does not stream.
  */
 function withoutRaces(asked: Case): Case {
   const middleware = orderly(asked.middleware)
-  const begun = middleware.steps.some(([call]) => BEGINNING.has(call))
+  const begun = begins(middleware)
   const handler = streams(middleware) ? { ...asked.handler, steps: [] } : orderly(asked.handler, begun)
-  if (!streams(middleware) && !streams(handler)) return { ...asked, middleware, handler, errors: orderly(asked.errors) }
+  if (!streams(middleware) && !streams(handler)) {
+    const errors = begun || begins(handler) ? withoutStreams(asked.errors) : orderly(asked.errors)
+    return { ...asked, middleware, handler, errors }
+  }
   const errors = asked.errors.steps.filter(
     ([call]) => !STREAMING.has(call) && !['pause', 'throw', 'next'].includes(call)
   )
@@ -204,11 +208,19 @@ function streams({ steps }: Script): boolean {
   return steps.some(([call]) => STREAMING.has(call))
 }
 
+function begins({ steps }: Script): boolean {
+  return steps.some(([call]) => BEGINNING.has(call))
+}
+
+function withoutStreams(script: Script): Script {
+  return { ...script, steps: script.steps.filter(([call]) => !STREAMING.has(call)) }
+}
+
 function orderly(script: Script, begun = false): Script {
   const start = script.steps.findIndex(([call]) => STREAMING.has(call))
   if (start === -1) return script
   const steps = script.steps.slice(0, start + 1)
-  if (begun || steps.some(([call]) => BEGINNING.has(call))) return { ...script, steps }
+  if (begun || begins({ ...script, steps })) return { ...script, steps }
   for (const step of script.steps.slice(start + 1)) {
     if (BEGINNING.has(step[0]) || LEAVING_CALLS.has(step[0]) || STREAMING.has(step[0])) break
     steps.push(step)

@@ -24,13 +24,12 @@ export type Disagreement = Record<string, [expected: unknown, actual: unknown]>
 
 /** What differs although no declared difference covers it; undefined where both agree. */
 export function disagreement(answered: Answered): Disagreement | undefined {
-  let { expected, actual } = withoutClock(answered)
+  let pair = withoutClock(answered)
   for (const { covers, level } of DIFFERENCES) {
-    if (!covers({ ...answered, expected, actual })) continue
-    expected = level(expected)
-    actual = level(actual)
+    if (covers({ ...answered, ...pair }))
+      pair = { expected: level(pair.expected, pair), actual: level(pair.actual, pair) }
   }
-  return differing(expected, actual)
+  return differing(pair.expected, pair.actual)
 }
 
 /** The same without the declared differences: one of them has vanished where this finds nothing. */

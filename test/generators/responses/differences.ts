@@ -2,12 +2,14 @@ import type { Case, Step } from './cases.js'
 import type { Answered } from './compare.js'
 import type { Outcome } from './exchange.js'
 
+type Pair = Pick<Answered, 'expected' | 'actual'>
+
 /** A difference that is meant to be there. */
 export interface Difference {
   reason: string
   covers: (answered: Answered) => boolean
-  /** Leaves out of an outcome what differs; all the rest is compared. */
-  level: (outcome: Outcome) => Outcome
+  /** Leaves out of one outcome of a pair what differs; all the rest is compared. */
+  level: (outcome: Outcome, pair: Pair) => Outcome
   /** A case that shows it, and where. It must differ: else the difference has vanished, and goes from this list. */
   shownBy: { on: string; asked: Case }
 }
@@ -50,8 +52,20 @@ export const DIFFERENCES: readonly Difference[] = [
     }
   },
   {
+    reason: 'an error behind an answer that has ended leaves the connection open, also where the answer was too short',
+    covers: ({ asked, expected, actual }) =>
+      expected.ends === 'cut' && actual.ends === 'open' && isShort(asked, actual),
+    level: (outcome) => ({ ...outcome, ends: 'cut' }),
+    shownBy: {
+      on: 'twinroute/express',
+      asked: { ...GET, handler: { steps: [['set', 'Content-Length', '3'], ['end'], ['vary', 'Accept']], when: 'now' } }
+    }
+  },
+  {
     reason: 'an answer that was begun and is left by error middleware with next() is cut off; Express never ends it',
-    covers: ({ expected, actual }) => expected.ends === 'open' && actual.ends === 'cut',
+    covers: ({ asked, expected, actual }) =>
+      expected.ends === 'open' &&
+      (actual.ends === 'cut' || (isWholeByHead(asked, actual) && passes(asked.errors.steps))),
     level: (outcome) => ({ ...outcome, ends: 'cut' }),
     shownBy: {
       on: 'createApp, route file',
@@ -81,7 +95,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     reason: 'a second answer is cut off and logged, not thrown, so that the calls behind it still count',
     covers: ({ asked }) => answersTwice([...asked.middleware.steps, ...asked.handler.steps, ...asked.errors.steps]),
-    level: (outcome) => ({ ...NO_ANSWER, uncaught: outcome.uncaught }),
+    level: levelSecond,
     shownBy: {
       on: 'twinroute/express',
       asked: { ...GET, handler: { steps: [['writeHead', 201], ['json', 1], ['flushHeaders']], when: 'now' } }
@@ -138,8 +152,36 @@ const BEGINS = new Set(['write', 'writeHead', 'flushHeaders'])
 
 function passesBegun(steps: readonly Step[]): boolean {
   const begun = steps.findIndex(([call]) => BEGINS.has(call))
-  return begun !== -1 && steps.slice(begun).some((step) => step[0] === 'next' && step.length === 1)
+  return begun !== -1 && passes(steps.slice(begun))
 }
+
+function passes(steps: readonly Step[]): boolean {
+  return steps.some((step) => step[0] === 'next' && step.length === 1)
+}
+
+/** It was ended with fewer bytes than the length it has. */
+function isShort({ middleware, handler, errors }: Case, { headers, body }: Outcome): boolean {
+  const calls = [middleware, handler, errors].flatMap(({ steps }) => steps).map(([call]) => call)
+  return calls.includes('end') && Buffer.byteLength(body) < Number(headers['content-length']?.[0])
+}
+
+/** A client has seen the whole answer when it has seen the head: what is cut off behind it makes no difference there. */
+function isWholeByHead({ method }: Case, { ends, status }: Outcome): boolean {
+  return ends === 'complete' && (method === 'HEAD' || status === 204 || status === 304)
+}
+
+/**
+ * Of two answers that both have a head the heads are compared, without their framing. What ends under Express ends; the
+ * calls that Express does not come to may end more.
+ */
+function levelSecond(outcome: Outcome, { expected, actual }: Pair): Outcome {
+  const { status, reason, headers, uncaught } = outcome
+  const ends = expected.ends === 'open' || outcome.ends === 'open' ? 'open' : 'complete'
+  if (expected.status === 0 || actual.status === 0) return { ...NO_ANSWER, ends, uncaught }
+  return { ...NO_ANSWER, ends, status, reason, uncaught, headers: without(headers, FRAMING) }
+}
+
+const FRAMING = ['content-length', 'transfer-encoding', 'connection']
 
 /** A whole answer behind one that was begun, and more calls behind that, or an empty one, at which Express does not throw. */
 function answersTwice(steps: readonly Step[]): boolean {
