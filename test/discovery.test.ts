@@ -356,6 +356,10 @@ t.test('only files named route are served; what is near is warned of', async (t)
     'api/e/route.get.ts': text,
     'api/e/route.DELETE.js': text,
     'api/e/route.schema.ts': 'throw new Error("a colocated module was loaded")',
+    'api/hello.ts': echo('hello'),
+    'api/deep/er/list.mjs': 'export const POST = () => 1',
+    'api/deep/er/store.js': 'export const notes = []',
+    'api/a/colocated.js': echo('a colocated module with a handler'),
     'api/_private/route.js': text,
     'api/a/_private/route.js': text,
     'api/__tests__/route.js': text,
@@ -371,9 +375,11 @@ t.test('only files named route are served; what is near is warned of', async (t)
   t.match(
     warnings.map(({ code, message }) => `${code} ${message}`),
     [
+      /ROUTE_FILE_NAME .*hello\.ts exports GET but is not served: move it to hello\/route\.ts/,
       /ROUTE_FILE_NAME .*b\/Route\.js/,
       /ROUTE_FILE_NAME .*c\/routes\.ts/,
       /ROUTE_FILE_NAME .*d\/route\.tsx/,
+      /ROUTE_FILE_NAME .*deep\/er\/list\.mjs exports POST but is not served: move it to list\/route\.mjs/,
       /ROUTE_FILE_NAME .*e\/\[\.\.\.rest\]\.mjs is not served: move it to \[\.\.\.rest\]\/route\.ts/,
       /ROUTE_FILE_NAME .*e\/\[id\]\.ts is not served: move it to \[id\]\/route\.ts/,
       /ROUTE_FILE_NAME .*e\/route\.DELETE\.js is not served: export DELETE from route\.ts/,

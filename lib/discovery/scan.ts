@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Dirent } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import { displayPath, type BootProblem, type BootWarningCode } from '../errors/boot-error.js'
 import { parseName, type InvalidName } from '../patterns/segment.js'
@@ -23,6 +23,9 @@ const ROUTE_FILE = /^route\.(?:[mc]?[jt]s)$/
 const ALMOST_ROUTE_FILE = /^routes?\.(?:[mc]?[jt]s|[jt]sx)$/i
 // Names by which other file routers know a route: its parameter, its method.
 const FOREIGN_ROUTE_FILE = /^(?:(\[[^\]]+\])|route\.(get|head|post|put|patch|delete|options))\.[mc]?[jt]sx?$/i
+// `hello.ts` in place of `hello/route.ts`: a script with a name of its own that exports a handler.
+const SCRIPT = /^(?!.*\.(?:d|test|spec)\.)[^.]+\.[mc]?[jt]s$/
+const EXPORTED_HANDLER = /^export\s+(?:async\s+)?(?:function|const|let)\s+(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/m
 const MIDDLEWARE_FILES = ['middleware.ts', 'middleware.mts', 'middleware.js', 'middleware.mjs', 'middleware.cjs']
 
 /** One folder on the way down. `trail` holds the real paths from apiDir to it, to notice links that lead back. */
@@ -78,14 +81,16 @@ function ifThere<Found>(look: () => Found): Found | undefined {
 
 function walk(folder: Folder, scan: Scan): void {
   const routeFiles: string[] = []
+  const scripts: string[] = []
   const below: { name: string; path: string; real: string }[] = []
   for (const entry of readEntries(folder, scan)) {
     const path = join(folder.path, entry.name)
     const target = resolveEntry(entry, path, folder, scan)
-    if (target === 'file') noteFile(entry.name, path, { routeFiles, scan })
+    if (target === 'file') noteFile(entry.name, path, { routeFiles, scripts, scan })
     else if (target !== undefined) below.push({ name: entry.name, path, real: target.real })
   }
   addRouteFiles(routeFiles, folder, scan)
+  if (routeFiles.length === 0) scan.warnings.push(...scripts.flatMap(misplacedHandler))
   for (const child of below) descend(child, folder, scan)
 }
 
@@ -122,10 +127,17 @@ function resolveEntry(entry: Dirent, path: string, folder: Folder, scan: Scan): 
   return undefined
 }
 
-function noteFile(name: string, path: string, into: { routeFiles: string[]; scan: Scan }): void {
+interface Noted {
+  routeFiles: string[]
+  scripts: string[]
+  scan: Scan
+}
+
+function noteFile(name: string, path: string, into: Noted): void {
   if (ROUTE_FILE.test(name)) into.routeFiles.push(path)
   else if (ALMOST_ROUTE_FILE.test(name)) into.scan.warnings.push(almost(path))
-  else into.scan.warnings.push(...foreign(name, path))
+  else if (FOREIGN_ROUTE_FILE.test(name)) into.scan.warnings.push(...foreign(name, path))
+  else if (SCRIPT.test(name)) into.scripts.push(path)
 }
 
 function foreign(name: string, path: string): BootWarning[] {
@@ -134,6 +146,17 @@ function foreign(name: string, path: string): BootWarning[] {
   const fix =
     parameter === undefined ? `export ${method?.toUpperCase()} from route.ts` : `move it to ${parameter}/route.ts`
   return [warning('ROUTE_FILE_NAME', `${displayPath(path)} is not served: ${fix}`, [path])]
+}
+
+/** Where no route file is, a script that exports a handler is likely meant as one. What cannot be read is no reason to stop. */
+function misplacedHandler(path: string): BootWarning[] {
+  const [, method] = EXPORTED_HANDLER.exec(ifThere(() => readFileSync(path, 'utf8')) ?? '') ?? []
+  if (method === undefined) return []
+  const name = basename(path)
+  const place = `${name.slice(0, name.indexOf('.'))}/route${name.slice(name.indexOf('.'))}`
+  return [
+    warning('ROUTE_FILE_NAME', `${displayPath(path)} exports ${method} but is not served: move it to ${place}`, [path])
+  ]
 }
 
 function addRouteFiles(routeFiles: readonly string[], folder: Folder, scan: Scan): void {
