@@ -888,6 +888,13 @@ t.test('a handler that never answers gets 503 at its timeout', async (t) => {
       t.ok(signals.pop()?.aborted, `${rule}: request.signal is aborted`)
     }
   })
+  t.test('the handler timeout never fires before its time', async (t) => {
+    const limit = 240
+    const call = callByInject(await appOf(t, { routes: { a: { GET: () => {} } }, options: { handlerTimeout: limit } }))
+    const started = performance.now()
+    t.equal((await call('GET /api/a')).status, 503)
+    t.ok(performance.now() - started >= limit, 'the whole limit has passed')
+  })
   t.test('the timeout of the app counts where the route has none', async (t) => {
     const routes = {
       own: { GET: () => {}, config: { timeout: 10 } },
