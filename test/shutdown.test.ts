@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { promisify } from 'node:util'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import { createApp, fileRoutes, type AppOptions } from 'twinroute'
+import { createApp, fileRoutes, type AppOptions, type Request } from 'twinroute'
+import { graphqlRoutes } from 'twinroute/graphql'
 import { startProcess, type AppProcess } from './support/app-process.js'
 import { BusyClients, connectTo, get, talkOver } from './support/connection.js'
+import { addressOf, appOf, hostOf } from './support/hosts.js'
 import { writeTree } from './support/route-tree.js'
 
 const ROUNDS = 4
@@ -22,7 +25,7 @@ import { until } from '../until.js'
 export async function GET(request) {
   process.send('held')
   await until('answer')
-  return { held: true, isClosing: request.app.locals.isClosing }
+  return { held: true, isClosing: request.app.locals.isClosing, aborted: request.signal.aborted }
 }
 export async function POST(request) {
   return { body: request.body }
@@ -33,6 +36,39 @@ const apiDir = writeTree(t, {
   'api/ping/route.js': 'export const GET = (request) => ({ isClosing: request.app.locals.isClosing })\n',
   'api/held/route.js': HELD,
   'api/hangs/route.js': `export const GET = () => {\n  process.send('hangs')\n  return new Promise(() => {})\n}\n`,
+  'api/events/route.js': `
+export function GET(request, response) {
+  response.set('Content-Type', 'text/event-stream').write('data: first\\n\\n')
+  request.signal.addEventListener('abort', () => response.end('data: ' + request.signal.reason.code + '\\n\\n'))
+  process.send('open')
+}
+`,
+  'api/yields/route.js': `
+import { once } from 'node:events'
+export function GET(request) {
+  return (async function* () {
+    yield 'data: first\\n\\n'
+    process.send('open')
+    if (!request.signal.aborted) await once(request.signal, 'abort')
+    yield 'data: ' + request.signal.reason.code + '\\n\\n'
+  })()
+}
+`,
+  'api/poll/route.js': `
+import { once } from 'node:events'
+async function poll(request) {
+  process.send('open')
+  await once(request.signal, 'abort')
+  return { poll: request.signal.reason.code }
+}
+export { poll as GET, poll as POST }
+`,
+  'api/work/route.js': `
+export const GET = (request) => new Promise((_resolve, reject) => {
+  request.signal.addEventListener('abort', () => reject(request.signal.reason))
+  process.send('open')
+})
+`,
   'api/until.js': `
 export const until = (word) => new Promise((resolve) => {
   process.on('message', (message) => message === word && resolve())
@@ -101,7 +137,7 @@ t.test('a handler at work finishes, and its answer closes the connection', async
     app.tell('answer')
     t.match(
       await connection.closed,
-      /^HTTP\/1.1 200 OK\r\n[^]*connection: close\r\n[^]*"held":true,"isClosing":true}$/i,
+      /^HTTP\/1.1 200 OK\r\n[^]*connection: close\r\n[^]*"held":true,"isClosing":true,"aborted":false}$/i,
       way
     )
     t.match(await app.exit, { code: 0, printed: '' }, way)
@@ -117,6 +153,122 @@ t.test('an answer under way is sent to its end', async (t) => {
   await app.says('closing')
   app.tell('end')
   t.match(await connection.closed, /first,\r\n4\r\nlast\r\n0\r\n\r\n$/)
+  t.match(await app.exit, { code: 0, printed: '' })
+})
+
+const ENDINGS: { path: string; answer: RegExp; does: string }[] = [
+  { does: 'a stream ends on its signal', path: '/api/events', answer: /first[^]*data: SERVICE_UNAVAILABLE/ },
+  { does: 'a returned iterable ends on its signal', path: '/api/yields', answer: /first[^]*data: SERVICE_UNAVAILABLE/ },
+  { does: 'a long poll answers on its signal', path: '/api/poll', answer: /"poll":"SERVICE_UNAVAILABLE"/ },
+  { does: 'work that fails with the reason of its signal is a 503', path: '/api/work', answer: /The server is closing/ }
+]
+
+t.test('request.signal is aborted when closing begins, so that streams do not hold it', async (t) => {
+  for (const [way, end] of WAYS) {
+    for (const { does, path, answer } of ENDINGS) {
+      const app = await startApp(t, { shutdown: { graceTime: 4000 } })
+      const connection = await connectTo(app.address)
+      await connection.send(get(path))
+      await app.says('open')
+      end(app)
+      t.match(await connection.closed, answer, `${does}, ${way}`)
+      t.match(await app.exit, { code: 0, printed: /^(?![^]*grace time)/ }, `${does}, ${way}: not cut off`)
+    }
+  }
+  for (const { does, path, answer } of ENDINGS) {
+    const fastifyOptions = { logger: { level: 'warn' }, http2: true }
+    const app = await startApp(t, { fastifyOptions, shutdown: { graceTime: 4000 } })
+    const session = connectHttp2(app.address)
+    const ended = text(session.request({ ':path': path }))
+    await app.says('open')
+    app.kill('SIGTERM')
+    t.match(await ended, answer, `${does}, HTTP/2`)
+    t.match(await app.exit, { code: 0, printed: /^(?![^]*grace time)/ }, `${does}, HTTP/2: not cut off`)
+  }
+})
+
+t.test(
+  'request.signal is aborted at closing also by inject, in middleware, hooks and resolvers, and on a host',
+  async (t) => {
+    const seen: Record<string, unknown> = {}
+    let opened = (): void => {}
+    const wait = async (name: string, { signal }: Pick<Request, 'signal'>): Promise<string> => {
+      opened()
+      await once(signal, 'abort')
+      seen[name] = signal.reason.code
+      return name
+    }
+    const rows: { name: string; url: string; sent?: object }[] = [
+      { name: 'a handler', url: '/api/wait' },
+      { name: 'a middleware', url: '/api/wait/guarded' },
+      { name: 'a hook', url: '/hooked' },
+      { name: 'a resolver', url: '/graphql', sent: { method: 'POST', payload: { query: '{wait}' } } }
+    ]
+    const routes = {
+      wait: { GET: (request: Request) => wait('a handler', request) },
+      'wait/guarded': {
+        GET: () => 'guarded',
+        middleware: [
+          (request: Request, _response: unknown, next: () => void) =>
+            void wait('a middleware', request).then(() => next())
+        ]
+      }
+    }
+    const start = async (build: typeof appOf | typeof hostOf) => {
+      const app: FastifyInstance = await build(t, { routes })
+      app.addHook('preHandler', async (request) => {
+        if (request.url === '/hooked') await wait('a hook', request.raw as IncomingMessage & Request)
+      })
+      app.get('/hooked', () => 'hooked')
+      return app
+    }
+    for (const { name, url } of rows.slice(0, 2)) {
+      const host = await start(hostOf)
+      const isOpen = new Promise<void>((resolve) => (opened = resolve))
+      const answer = fetch((await addressOf(host)) + url).then(({ status }) => status)
+      await isOpen
+      await host.close()
+      t.strictSame(
+        { status: await answer, code: seen[name] },
+        { status: 200, code: 'SERVICE_UNAVAILABLE' },
+        `${name}, host`
+      )
+      delete seen[name]
+    }
+    for (const { name, url, sent } of rows) {
+      const app = await start(appOf)
+      const resolvers = {
+        Query: { wait: (_: unknown, __: unknown, context: any) => wait('a resolver', context.request) }
+      }
+      await app.register(graphqlRoutes, { typeDefs: 'type Query { wait: String }', resolvers })
+      await app.ready()
+      const isOpen = new Promise<void>((resolve) => (opened = resolve))
+      const answer = app.inject({ url, ...sent }).then(({ statusCode }) => statusCode)
+      await isOpen
+      await app.close()
+      t.strictSame(
+        { status: await answer, code: seen[name] },
+        { status: 200, code: 'SERVICE_UNAVAILABLE' },
+        `${name}, inject`
+      )
+      delete seen[name]
+    }
+  }
+)
+
+t.test('a request that comes while the app closes is answered, its signal not aborted', async (t) => {
+  const app = await startApp(t)
+  const [late, poll] = await Promise.all([connectTo(app.address), connectTo(app.address)])
+  await late.send(get('/api/ping'))
+  await late.receives(/false}$/)
+  await poll.send(get('/api/poll'))
+  await app.says('open')
+  app.kill('SIGTERM')
+  await app.says('closing')
+  await late.send(get('/api/held'))
+  await app.says('held')
+  app.tell('answer')
+  t.match(await late.closed, /"held":true,"isClosing":true,"aborted":false}$/)
   t.match(await app.exit, { code: 0, printed: '' })
 })
 
@@ -279,7 +431,7 @@ t.test('HTTP/2: streams finish, idle sessions are closed', async (t) => {
   app.kill('SIGTERM')
   await app.says('closing')
   app.tell('answer')
-  t.equal(await text(stream), '{"held":true,"isClosing":true}')
+  t.equal(await text(stream), '{"held":true,"isClosing":true,"aborted":false}')
   await Promise.all(ends)
   t.match(await app.exit, { code: 0, printed: /^(?![^]*grace time)/ })
 })

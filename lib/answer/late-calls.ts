@@ -1,5 +1,6 @@
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.js'
+import { ClosingError } from '../errors/closing-error.js'
 import {
   BEGUN,
   FAILING,
@@ -59,7 +60,8 @@ export function isPastTimeout(response: LinkedResponse): boolean {
 
 /** The handler timeout aborts the request with the error it answers with; other aborts have other reasons. */
 function wasTimedOut({ req }: LinkedResponse): boolean {
-  return (req as LinkedRequest)[kAbort]?.signal.reason instanceof ApiError
+  const reason: unknown = (req as LinkedRequest)[kAbort]?.signal.reason
+  return reason instanceof ApiError && !(reason instanceof ClosingError)
 }
 
 /** Notes a call that came after the answer. */

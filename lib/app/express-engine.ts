@@ -40,6 +40,7 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
     if (request.is404) runRouter(app, reply)
     else done(null, payload)
   })
+  fastify.addHook('preClose', async () => compat.openSignals.abort())
   fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
   return { fastify, handle: bootOnFirstRequest(fastify) }
 }

@@ -11,7 +11,7 @@ export const GRACE_TIME = 8000
 
 /**
  * Makes `app.close()` lose no request. In this order: `isClosing` is true, connections that wait to be accepted are, the
- * listener closes, every answer from then on closes its connection, preClose hooks of plugins run, connections without a
+ * listener closes, every answer from then on closes its connection, the signals of open requests are aborted, preClose hooks of plugins run, connections without a
  * request are closed after a second, what is left after the grace time is cut off, onClose hooks run.
  */
 export class Shutdown {
@@ -69,12 +69,13 @@ export class Shutdown {
   }
 
   async #stopAccepting(): Promise<void> {
-    const { expressApp, ServerResponse } = this.#compat
+    const { expressApp, openSignals, ServerResponse } = this.#compat
     expressApp.locals.isClosing = true
     if (this.#drains.some((drain) => drain.isListening)) await wait(this.#options.delay)
     await Promise.all(this.#drains.map((drain) => drain.acceptWaiting()))
     for (const drain of this.#drains) drain.stop() // in the same turn: no client may come that is told to come anew
     closeAfterAnswer(ServerResponse.prototype)
+    openSignals.abort()
   }
 
   #finish(): Promise<void> {

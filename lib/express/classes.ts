@@ -10,6 +10,7 @@ import {
   type CompatKind,
   type LinkedResponse
 } from '../link/state.js'
+import { OpenSignals } from '../link/open-signals.js'
 import { tapDestroy, tapPush, tapRead } from '../body/wait.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
@@ -30,6 +31,7 @@ export interface Compat {
   readonly ServerResponse: typeof http.ServerResponse
   /** Our members below `app.request`. */
   readonly requestLayer: object
+  readonly openSignals: OpenSignals
   /** Some route parses bodies: the tap is worth its while. */
   parsesBodies: boolean
 }
@@ -46,7 +48,13 @@ export function createCompat(options: MemberOptions): Compat {
   const responseLayer = Object.create(express.response, responseMembers(options.kind)) as object
   Object.setPrototypeOf(expressApp.request, requestLayer)
   Object.setPrototypeOf(expressApp.response, responseLayer)
-  const compat: Compat = { expressApp, requestLayer, ...createClasses(expressApp), parsesBodies: false }
+  const compat: Compat = {
+    expressApp,
+    requestLayer,
+    ...createClasses(expressApp),
+    openSignals: new OpenSignals(),
+    parsesBodies: false
+  }
   Object.defineProperty(requestLayer, kCompat, { value: compat })
   return compat
 }

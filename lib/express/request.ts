@@ -5,6 +5,7 @@ import { formData } from '../body/form-data.js'
 import { queryMembers } from './query.js'
 import {
   kAbort,
+  kCompat,
   kCookieHelper,
   kCookies,
   kInStack,
@@ -219,6 +220,9 @@ function watchClient(request: LinkedRequest): AbortController {
     if (!response?.writableEnded) abort.abort()
   }
   if (response?.destroyed) abortUnlessEnded()
-  else response?.once('close', abortUnlessEnded)
+  else if (response !== undefined) {
+    response.once('close', abortUnlessEnded)
+    request[kCompat]?.openSignals.add(abort, response)
+  }
   return abort
 }

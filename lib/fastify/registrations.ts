@@ -48,6 +48,7 @@ export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: Ru
   })
   adoptServer(fastify.server as Server, runtime.compat)
   runtime.stack.readPathsAs(routerOptionsOf(fastify))
+  fastify.addHook('preClose', async () => runtime.compat.openSignals.abort())
   return keepRuntime(fastify, runtime)
 }
 

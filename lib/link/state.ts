@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { RequestFormData } from '../contract/form-data.js'
 import type { Request } from '../contract/request.js'
 import type { Response } from '../contract/response.js'
+import type { OpenSignals } from './open-signals.js'
 
 /** What the objects are for: an app of `createApp`, a host's own Fastify, an application of `twinroute/express`. */
 export type CompatKind = 'app' | 'host' | 'express'
@@ -76,7 +77,7 @@ export interface WaitingList {
 }
 
 export interface LinkedRequest extends Request {
-  readonly [kCompat]: unknown
+  readonly [kCompat]: { readonly openSignals: OpenSignals } | undefined
   readonly [kOtherKind]?: true
   [kTap]: number
   [kChunks]: Buffer[] | null
