@@ -4,6 +4,7 @@ import http, { createServer, IncomingMessage, type RequestListener } from 'node:
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import fastify from 'fastify'
 import t from 'tap'
 import { createApp } from 'twinroute'
@@ -13,6 +14,7 @@ import {
   hasOnSend,
   headersOf,
   isAnswering,
+  onPartHeaders,
   ON_RESPONSE_LISTENER,
   serverClassNames
 } from '../dist/link/private-names.js'
@@ -115,6 +117,32 @@ t.test('the private names that are leaned on are there', async (t) => {
     )
     await app.inject('/a/none')
     t.strictSame(ran, ['hook', 'option', 'handler'])
+  })
+  t.test('the headers of a part of a form, before Busboy reads them', async (t) => {
+    const form = (busboy: BusboyInstance): Promise<unknown[]> => {
+      const files: unknown[] = []
+      busboy.on('file', (name, stream, fileName) => {
+        files.push([name, fileName])
+        stream.resume()
+      })
+      const part = '--XX\r\nContent-Disposition: form-data; name="a"; filename="b"\r\nX-A: 1\r\n\r\ndata\r\n'
+      busboy.end(`${part}${part}--XX--\r\n`)
+      return once(busboy, 'finish').then(() => files)
+    }
+    const create = (): BusboyInstance => new Busboy({ headers: { 'content-type': 'multipart/form-data; boundary=XX' } })
+    const seen: unknown[] = []
+    const listened = create()
+    onPartHeaders(listened, (headers) => {
+      seen.push({ ...headers })
+      headers['content-disposition'] = [`form-data; name="c"; filename="${seen.length}"`]
+    })
+    t.strictSame(await form(listened), [
+      ['c', '1'],
+      ['c', '2']
+    ])
+    const headers = { 'content-disposition': ['form-data; name="a"; filename="b"'], 'x-a': ['1'] }
+    t.strictSame(seen, [headers, headers])
+    t.doesNotThrow(() => onPartHeaders({} as never, () => {}), 'and nothing is made up without them')
   })
   t.test("a socket's current response", async (t) => {
     const seen: boolean[] = []

@@ -411,6 +411,148 @@ t.test('names that a client makes up are harmless', async (t) => {
   t.equal(({} as Record<string, unknown>)['b'], undefined, 'no prototype has changed')
 })
 
+interface NameRow {
+  rule: string
+  sent: string
+  /** Name of the file; without one the part is a text field. */
+  file?: string
+  field?: string
+}
+
+const EXTENDED_NAMES: NameRow[] = [
+  { rule: 'alone, it names the file', sent: `name="f"; filename*=UTF-8''na%C3%AFve.txt`, file: 'naïve.txt' },
+  {
+    rule: 'it wins when it follows filename',
+    sent: `name="f"; filename="plain.txt"; filename*=UTF-8''na%C3%AFve.txt`,
+    file: 'naïve.txt'
+  },
+  {
+    rule: 'it wins when it precedes filename',
+    sent: `name="f"; filename*=UTF-8''na%C3%AFve.txt; filename="plain.txt"`,
+    file: 'naïve.txt'
+  },
+  {
+    rule: 'it may precede the name of the field',
+    sent: `filename*=UTF-8''na%C3%AFve.txt; filename="plain.txt"; name="f"`,
+    file: 'naïve.txt'
+  },
+  {
+    rule: 'tokens need no quotes',
+    sent: `name=f; filename*=UTF-8''na%C3%AFve.txt; filename=plain.txt`,
+    file: 'naïve.txt'
+  },
+  {
+    rule: 'its name, the charset and space around the equals sign are free',
+    sent: `name="f"; filename="plain.txt"; FileName* = utf-8'de'na%c3%afve.txt`,
+    file: 'naïve.txt'
+  },
+  {
+    rule: 'ISO-8859-1 is decoded',
+    sent: `name="f"; filename="plain.txt"; filename*=ISO-8859-1''na%EFve.txt`,
+    file: 'naïve.txt'
+  },
+  {
+    rule: 'escapes in it are decoded once',
+    sent: `name="f"; filename="plain.txt"; filename*=UTF-8''100%2522.txt`,
+    file: '100%22.txt'
+  },
+  {
+    rule: 'directories and invisible characters are removed from it',
+    sent: `name="f"; filename="plain.txt"; filename*=UTF-8''..%2F..%5Ca%0D%0A%E2%80%AE.txt`,
+    file: 'a.txt'
+  },
+  {
+    rule: 'filename counts when its bytes are not UTF-8',
+    sent: `name="f"; filename*=UTF-8''%C3%28.txt; filename="plain.txt"`,
+    file: 'plain.txt'
+  },
+  {
+    rule: 'filename counts when an escape is cut off',
+    sent: `name="f"; filename="plain.txt"; filename*=UTF-8''a%E`,
+    file: 'plain.txt'
+  },
+  {
+    rule: 'filename counts when it names no charset',
+    sent: `name=f; filename=plain.txt; filename*=other.txt`,
+    file: 'plain.txt'
+  },
+  {
+    rule: 'filename counts when the charset is unknown',
+    sent: `name="f"; filename*=utf-7''other.txt; filename="plain.txt"`,
+    file: 'plain.txt'
+  },
+  {
+    rule: 'filename as UTF-8 and with a quote in it counts as without the malformed one',
+    sent: `name="f"; filename="C:\\dir\\ü%22.txt"; filename*=x`,
+    file: 'ü".txt'
+  },
+  {
+    rule: 'bytes in it that should have been escaped are UTF-8, as elsewhere in a form',
+    sent: `name="f"; filename="plain.txt"; filename*=UTF-8''naïve%20ü.txt`,
+    file: 'naïve ü.txt'
+  },
+  { rule: 'a malformed one alone makes a file without a name', sent: `name="f"; filename*=UTF-8''%FF`, file: '' },
+  {
+    rule: 'the text of it in a quoted filename is part of that name',
+    sent: `name="f"; filename="a; filename*=UTF-8''b.txt"`,
+    file: "a; filename*=UTF-8''b.txt"
+  },
+  {
+    rule: 'the text of it in the name of a field is part of that name',
+    sent: `name="f; filename*=UTF-8''b.txt"`,
+    field: "f; filename*=UTF-8''b.txt"
+  },
+  {
+    rule: 'the name of the field beside it may be UTF-8 with quotes and backslashes',
+    sent: `name="ü%22\\x"; filename="plain.txt"; filename*=UTF-8''a.txt`,
+    field: 'ü"\\x',
+    file: 'a.txt'
+  },
+  {
+    rule: 'the name of the field beside it may have quotes behind backslashes',
+    sent: `name="a\\"b"; filename="plain.txt"; filename*=UTF-8''c.txt`,
+    field: 'a"b',
+    file: 'c.txt'
+  },
+  { rule: 'name* is ignored', sent: `name="f"; name*=UTF-8''other; filename="plain.txt"`, file: 'plain.txt' },
+  { rule: 'name* is ignored in text fields', sent: `name*=UTF-8''other; name="f"` },
+  { rule: 'another extended parameter is ignored', sent: `name="f"; filename="plain.txt"; x*=y`, file: 'plain.txt' }
+]
+
+/** One after the other in one form, so that none can leave anything to the next. */
+const EXTENDED_BODY = Buffer.from(
+  EXTENDED_NAMES.map(({ sent }) => part(sent)).join('') + part(`name*=UTF-8''other`) + part('name="last"') + END
+)
+
+t.test('filename* names a file before filename does, as RFC 6266 says, in whichever order they are sent', (t) => {
+  const rows = EXTENDED_NAMES.map(({ rule, file, field = 'f' }) => ({
+    rule,
+    entry: [field, file === undefined ? 'data' : { name: file, size: 4, type: 'text/plain' }]
+  }))
+  const check = (t: Pick<Test, 'strictSame' | 'equal'>, entries: unknown[]) => {
+    for (const [index, { rule, entry }] of rows.entries()) t.strictSame(entries[index], entry, rule)
+    t.strictSame(entries.slice(rows.length), [['last', 'data']], 'name* alone is no name')
+  }
+  const scenario = { routes: { form: { POST: describe } }, options: { uploads: { files: 50 } } }
+  onEveryHost(t, scenario, async (t, call) => {
+    check(t, (await call('POST /api/form', { headers: HEADERS, body: EXTENDED_BODY })).json.entries)
+  })
+  t.test('on HTTP/2', async (t) => {
+    const app = await appOf(t, {
+      routes: scenario.routes,
+      options: { ...scenario.options, fastifyOptions: { http2: true } as never }
+    })
+    const client = connectHttp2(await addressOf(app))
+    const stream = client.request({ ':method': 'POST', ':path': '/api/form', 'content-type': TYPE })
+    stream.end(EXTENDED_BODY)
+    let answer = ''
+    for await (const chunk of stream) answer += String(chunk)
+    client.close()
+    check(t, JSON.parse(answer).entries)
+  })
+  t.end()
+})
+
 /** A connection on which texts are written; what comes back until it closes. */
 function speak(address: string, texts: readonly (string | Buffer)[]): { socket: Socket; answered: Promise<string> } {
   const { port } = new URL(address)

@@ -6,7 +6,9 @@ import type { FormValue } from '../contract/form-data.js'
 import type { UploadSettings } from '../contract/uploads.js'
 import { abortedBody, bodyTooLarge, malformedBody, tooLarge, notStored } from '../errors/refusals.js'
 import { cleanFileName, openFormFile, isDroppedName, unescapeName } from './form-file.js'
+import { onPartHeaders, type PartHeaders } from '../link/private-names.js'
 import type { LinkedRequest } from '../link/state.js'
+import { extendedNames } from './part-names.js'
 import type { TempFiles } from './temporary-files.js'
 
 /** A field or file of a form. */
@@ -59,6 +61,8 @@ class MultipartReader {
   readonly #streams: BusboyFileStream[] = []
   #bodyBytes = 0
   #textBytes = 0
+  /** What `filename*` of the part says whose headers were read last. */
+  #extendedName: string | undefined
   #failure: Error | undefined
   #isRead = false
   #stop: () => void = () => {}
@@ -85,12 +89,14 @@ class MultipartReader {
 
   #listen(): void {
     const { parts, files, fields } = this.#limits
+    onPartHeaders(this.#parser, this.#readNames)
     this.#parser
       .on('field', (name: string | undefined, value, ...[, isCut]) => {
         this.#addText({ name: unescapeName(name), value, isCut })
       })
       .on('file', (name: string | undefined, stream, fileName, ...[, type]) => {
-        this.#addFile({ name: unescapeName(name), stream, fileName: cleanFileName(unescapeName(fileName)), type })
+        const given = this.#extendedName ?? unescapeName(fileName) // the event comes right after the headers
+        this.#addFile({ name: unescapeName(name), stream, fileName: cleanFileName(given), type })
       })
       .on('partsLimit', () => this.#fail(tooLarge(`Form has more than ${parts} parts`)))
       .on('filesLimit', () => this.#fail(tooLarge(`Form has more than ${files} files`)))
@@ -100,6 +106,14 @@ class MultipartReader {
     finished(this.#request, { writable: false }, (error) => {
       if (error) this.#leave()
     })
+  }
+
+  /** Busboy takes `filename` where that is quoted or comes last, and `name*` for a name: it gets the header without them. */
+  readonly #readNames = (headers: PartHeaders): void => {
+    const [disposition = ''] = headers['content-disposition'] ?? []
+    const names = extendedNames(disposition)
+    this.#extendedName = names?.fileName
+    if (names !== undefined) headers['content-disposition'] = [names.plain]
   }
 
   readonly #countBytes = (chunk: Buffer): void => {

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { HeaderValue } from './state.js'
 
@@ -78,6 +79,20 @@ export function hasExchange(socket: Socket): boolean {
 /** Node keeps the current response of a socket there; its own `closeIdleConnections` looks at the same place. */
 function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined {
   return Reflect.get(socket, '_httpMessage') as Partial<ServerResponse> | null | undefined
+}
+
+/** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */
+export type PartHeaders = Record<string, string[]>
+
+/**
+ * Calls a function with the headers of each part of a form before Busboy reads them; what it changes, Busboy reads.
+ * Without the names: never, and of `filename` and `filename*` Busboy takes one by their order and quotes.
+ */
+export function onPartHeaders(busboy: BusboyInstance, read: (headers: PartHeaders) => void): void {
+  const parser = Reflect.get(busboy, '_parser') as { parser?: Dicer } | undefined
+  parser?.parser?.prependListener('part', (part) => {
+    part.prependListener('header', (headers) => read(headers as PartHeaders))
+  })
 }
 
 function findSymbol(from: object, description: string): symbol | null {

@@ -1,0 +1,36 @@
+import { decodeExtended, format, parse } from 'content-disposition'
+
+/** The Content-Disposition of a part that has extended parameters. */
+export interface PartNames {
+  /** The same without them, for a parser that takes the first or last of all names. */
+  plain: string
+  /** What `filename*` says; undefined when it is missing, malformed or in an unknown charset. */
+  fileName: string | undefined
+}
+
+/**
+ * The names of a part with extended parameters (RFC 8187): `filename*` comes before `filename`, in whichever order they
+ * were sent (RFC 6266, section 4.3), and forms have no `name*` (RFC 7578, section 4.2).
+ *
+ * @param header its bytes as Latin-1, as they are read from a form
+ * @returns undefined without such parameters: then there is nothing to choose between
+ */
+export function extendedNames(header: string): PartNames | undefined {
+  if (!header.includes('*')) return undefined
+  // browsers write a quote as %22 and a backslash as it is; other clients put a backslash before a quote
+  const multipart = !header.includes('\\"')
+  const { type, parameters } = parse(header, { multipart, extended: false })
+  const extended = parameters['filename*']
+  if (type !== 'form-data' || (extended === undefined && parameters['name*'] === undefined)) return undefined
+  const fileName = extended === undefined ? undefined : decodeExtended(Buffer.from(extended, 'latin1').toString())
+  const plain: Record<string, string> = {}
+  if (parameters['name'] !== undefined) plain['name'] = escapeBackslashes(parameters['name'])
+  // a part is a file when it has a file name, even one that cannot be read
+  const fallback = parameters['filename'] ?? (extended === undefined ? undefined : '')
+  if (fallback !== undefined) plain['filename'] = escapeBackslashes(fallback)
+  return { plain: format({ type, parameters: plain }, { multipart: true }), fileName }
+}
+
+function escapeBackslashes(value: string): string {
+  return value.replaceAll('\\', '\\\\')
+}
