@@ -12,9 +12,15 @@ interface Row {
   at?: Case['at']
   /** Default: both. */
   method?: Case['method']
+  /** Default: all. */
+  apps?: readonly Case['app'][]
+  /** What a setter throws is caught. */
+  swallow?: boolean
 }
 
 const APPS = ['createApp', 'host', 'http2', 'express'] as const
+const WITH_TIMEOUT = ['createApp', 'host', 'http2'] as const
+const UNANSWERED: Act = ['pipe', 'a destroyed stream']
 const STANDARD = { status: 404, phrase: 'Not Found' }
 
 /** A phrase that cannot be sent, with each way to answer; the status that was set before is the answer's. */
@@ -116,6 +122,67 @@ const ROWS: Row[] = [
       ['next', 'undefined']
     ],
     wanted: {}
+  },
+  ...['a revoked proxy of a function', 'a proxy of a function', 'a function that is not written out'].map((value) => ({
+    rule: `${value}, thrown`,
+    acts: [['throw', value] as const],
+    wanted: { status: 500 }
+  })),
+  ...['method =', 'url ='].flatMap((act) =>
+    ['a symbol', 'no prototype', 'toString throws', 'a revoked proxy of an array'].map((value) => ({
+      rule: `${act} ${value}, then no answer in time: the log says what can be said`,
+      apps: WITH_TIMEOUT,
+      swallow: true, // node's HTTP/2 request takes no such method
+      acts: [[act, value] as const, UNANSWERED],
+      wanted: { status: 503 }
+    }))
+  ),
+  {
+    rule: 'a method that is no text in the page that says what was not found',
+    apps: ['express'],
+    acts: [
+      ['method =', 'toString throws'],
+      ['next', "'route'"]
+    ],
+    wanted: { status: 500 }
+  },
+  ...['a revoked proxy of an array', 'a symbol', 'line break', 'toString throws'].flatMap((value) => [
+    {
+      rule: `a header set to ${value} is refused where it is set`,
+      acts: [['setHeader x-a', value] as const, ['send', 'text'] as const],
+      wanted: { status: 500 }
+    },
+    {
+      rule: `a header set to ${value}, then no answer in time`,
+      apps: WITH_TIMEOUT,
+      swallow: true,
+      acts: [['setHeader x-a', value] as const, UNANSWERED],
+      wanted: { status: 503 }
+    }
+  ]),
+  ...['send', 'end', 'write and end', 'throw'].map((act) => ({
+    rule: `a header that can be read once, then ${act}`,
+    acts: [['setHeader x-a', 'toString throws the second time'] as const, [act, 'text'] as const],
+    wanted: {}
+  })),
+  ...['send', 'end', 'write and end', 'throw'].map((act) => ({
+    rule: `a header that node's check can read and node cannot write, then ${act}`,
+    acts: [['setHeader x-a', 'valueOf throws'] as const, [act, 'text'] as const],
+    wanted: {}
+  })),
+  ...['download', 'sendFile with hostile options'].flatMap((act) =>
+    ['a getter that throws', 'a proxy', 'all members throw'].map((value) => ({
+      rule: `options of ${act} that throw when they are read: ${value}`,
+      acts: [[act, value] as const],
+      wanted: { status: 500 }
+    }))
+  ),
+  {
+    rule: 'a header that can be read once, then no answer in time',
+    apps: WITH_TIMEOUT,
+    swallow: true,
+    acts: [['setHeader x-a', 'toString throws the second time'], UNANSWERED],
+    wanted: { status: 503 }
   }
 ]
 
@@ -135,12 +202,12 @@ t.test('values that cannot be sent or read are answered, and the process lives',
   }
 })
 
-function askedOf({ acts, at = 'handler', method }: Row, app: Case['app']): Case[] {
-  if (app === 'host' && at === 'use') return []
+function askedOf({ acts, apps = APPS, at = 'handler', method, swallow = false }: Row, app: Case['app']): Case[] {
+  if (!apps.includes(app) || (app === 'host' && at === 'use')) return []
   const ways = app === 'http2' ? (['socket'] as const) : (['socket', 'inject'] as const)
   const methods = method === undefined ? (['GET', 'HEAD'] as const) : [method]
   return methods.flatMap((method) =>
-    ways.map((by): Case => ({ app, by, method, at, later: false, swallow: false, field: 0, acts }))
+    ways.map((by): Case => ({ app, by, method, at, later: false, swallow, field: 0, acts }))
   )
 }
 

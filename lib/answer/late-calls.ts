@@ -13,6 +13,7 @@ import {
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
+import { loggedRequest } from '../link/logged-request.js'
 import { callbackIn, refuseWrite } from './status-line.js'
 
 type Setters = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
@@ -67,8 +68,7 @@ function wasTimedOut({ req }: LinkedResponse): boolean {
 /** Notes a call that came after the answer. */
 export function tooLate(response: LinkedResponse, by: string): LinkedResponse {
   const reply = response[kReply]
-  const request = { method: reply?.request.method, url: reply?.request.url }
-  reply?.log.warn(request, `The request was answered already; ${by} has no effect`)
+  reply?.log.warn(loggedRequest(reply), `The request was answered already; ${by} has no effect`)
   return response
 }
 

@@ -20,7 +20,7 @@ export function writeHeadSafely(response: LinkedResponse, base: Base, given: Hea
     // trailers need a chunked body: an answer to HEAD has none, and one with a length is not chunked
     if (isTrailerError(error)) response.removeHeader('trailer')
     else if (isUnderWay(response) || (response[kAnswered] === OPEN && given.at(-1) !== response[kHeaders])) throw error
-    else clean(response, error)
+    else clean(response, base, error)
     return writeOwnHead(response, base, sendable(response, given)) as LinkedResponse
   }
 }
@@ -29,13 +29,16 @@ function isTrailerError(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ERR_HTTP_TRAILER_INVALID'
 }
 
-function clean(response: LinkedResponse, error: unknown): void {
+function clean(response: LinkedResponse, base: Base, error: unknown): void {
   const reply = response[kReply]
   if (reply !== null) logError(reply.log, { err: error }, 'The head goes out without a part that cannot be sent')
   if (statusLineError(response) !== undefined) cleanStatusLine(response)
   const headers = response[kHeaders] ?? {}
   for (const name of Object.keys(headers)) {
     if (!isSendable(name, headers[name])) Reflect.deleteProperty(headers, name)
+  }
+  for (const name of base.getHeaderNames.call(response)) {
+    if (!isSendable(name, base.getHeader.call(response, name))) base.removeHeader.call(response, name)
   }
 }
 

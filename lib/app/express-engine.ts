@@ -2,7 +2,8 @@ import { METHODS, type IncomingMessage } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
-import { readableThrown } from '../errors/to-error.js'
+import { isSendable } from '../errors/thrown.js'
+import { readableThrown, toReadableError } from '../errors/to-error.js'
 import { link } from '../express/link-request.js'
 import { indexRouter } from '../express/route-index.js'
 import type { LinkedRequest, LinkedResponse } from '../link/state.js'
@@ -103,8 +104,20 @@ function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): vo
   }
   const final = finalhandler(request, response, { env, onerror: (thrown) => logError(env, thrown) })
   whenRead(request, () => {
-    if (!response.headersSent) final(error as Error) // else it was answered meanwhile
+    if (response.headersSent) return // answered meanwhile
+    removeUnsendable(response) // the final handler writes the head where nothing catches what is thrown
+    try {
+      final(error as Error)
+    } catch (failure) {
+      final(toReadableError(failure)) // its text of a 404 holds the method, which middleware may have set to no text
+    }
   })
+}
+
+function removeUnsendable(response: LinkedResponse): void {
+  for (const name of response.getHeaderNames()) {
+    if (!isSendable(name, response.getHeader(name))) response.removeHeader(name)
+  }
 }
 
 /** The final handler would wait by itself for what is left of the body, and then answer without a look at the response. */

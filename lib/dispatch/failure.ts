@@ -83,8 +83,9 @@ function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
 
 /** The last resort: past error handlers and hooks. */
 export function endEmpty(response: LinkedResponse, status: number): void {
-  if (response.writableEnded) return
-  if (response.headersSent) return void response.destroy()
+  if (response.writableEnded && response.headersSent) return
+  // an HTTP/2 response whose head could not be written counts as ended, and has sent nothing
+  if (response.writableEnded || response.headersSent) return void response.destroy()
   markAnswered(response, LEAVING)
   for (const name of response.getHeaderNames()) response.removeHeader(name)
   response.statusCode = status

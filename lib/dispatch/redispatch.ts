@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { loggedRequest } from '../link/logged-request.js'
 import { ON_RESPONSE_LISTENER } from '../link/private-names.js'
 import {
   isOver,
@@ -21,10 +22,7 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
   const response = reply.raw as LinkedResponse
   if (isOver(response)) return
   if (request[kRedispatched]) {
-    reply.log.warn(
-      { url: request.url, method: request.method },
-      'A request is routed again once; the second rewrite has no effect'
-    )
+    reply.log.warn(loggedRequest(reply), 'A request is routed again once; the second rewrite has no effect')
     return goOn()
   }
   const { url, method } = request as { url: unknown; method: unknown }

@@ -4,6 +4,7 @@ import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
 import { createCompat, type Compat } from '../express/classes.js'
 import { Deadline } from '../link/handler-timeout.js'
+import { loggedRequest } from '../link/logged-request.js'
 import { ExpressStack } from '../express/use-stack.js'
 import {
   HANDED_OVER,
@@ -104,8 +105,7 @@ function createExpireError(handlerTimeout: number): (response: LinkedResponse) =
 }
 
 function noAnswer(reply: FastifyReply, waiting: Waiting): ApiError {
-  const { log, request } = reply
-  const place = { method: request.method, url: request.url, file: routeOf(reply)?.file }
-  log.warn(place, `No answer within the handler timeout: ${describeWait(reply, waiting)}`)
+  const place = { ...loggedRequest(reply), file: routeOf(reply)?.file }
+  reply.log.warn(place, `No answer within the handler timeout: ${describeWait(reply, waiting)}`)
   return new ApiError(503, 'SERVICE_UNAVAILABLE', 'The request was not answered in time')
 }

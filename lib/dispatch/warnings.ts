@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { isProduction, type Mode } from '../contract/mode.js'
+import { loggedRequest } from '../link/logged-request.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
 import { MAY_BE_RETURNED } from './returned-body.js'
 
@@ -22,9 +23,9 @@ const SILENCE = 1000
 const HOW_TO_ANSWER = `Return ${MAY_BE_RETURNED}; or call response.json(), send() or end()`
 
 /** What a message says of a route: its method and file. Undefined for a route that is no file's. */
-export function routeOf({ request }: FastifyReply): { method: string; file: string; route: ManifestRoute } | undefined {
-  const { twinroute: route } = request.routeOptions.config as { twinroute?: ManifestRoute }
-  return route === undefined ? undefined : { method: request.method, file: route.file, route }
+export function routeOf(reply: FastifyReply): { method: string; file: string; route: ManifestRoute } | undefined {
+  const { twinroute: route } = reply.request.routeOptions.config as { twinroute?: ManifestRoute }
+  return route === undefined ? undefined : { method: loggedRequest(reply).method, file: route.file, route }
 }
 
 /** In development, once per route: an object with a status and further keys is data, which its author may not have meant. */
@@ -47,7 +48,7 @@ export function warnOfStatus({ mode }: Speaker, reply: FastifyReply, result: obj
 /** Who has not answered, and how it is done. */
 export function describeWait(reply: FastifyReply, waiting: Waiting): string {
   const place = routeOf(reply)
-  const route = place === undefined ? reply.request.method : `${place.method} of ${place.file}`
+  const route = place === undefined ? loggedRequest(reply).method : `${place.method} of ${place.file}`
   if (waiting === 'handler') return `${route} has returned nothing and not answered. ${HOW_TO_ANSWER}`
   if (waiting === 'error handler') return `error middleware or the error handler has not answered (${route})`
   return `a middleware in front of ${route} has neither answered nor called next()`

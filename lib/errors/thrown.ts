@@ -62,7 +62,17 @@ export function isSendable(name: string, value: unknown): boolean {
 /** @throws TypeError as node does when it writes the head */
 export function validateHeader(name: string, value: unknown): void {
   validateHeaderName(name)
-  for (const one of Array.isArray(value) ? value : [value]) validateHeaderValue(name, one as string)
+  for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+    validateHeaderValue(name, one as string)
+    if (typeof one === 'object') validateHeaderValue(name, joined(one as { valueOf(): number }))
+  }
+}
+
+/** Node joins the lines of the head with `+`, which may ask an object for another text than node's check does. */
+function joined(value: { valueOf(): number }): string {
+  let text = ''
+  text += value as number
+  return text
 }
 
 /** Reads from anything, also from what throws when it is read: errors are whatever somebody threw. */

@@ -25,8 +25,9 @@ export function toReadableError(thrown: unknown): Error {
  * when something cannot.
  */
 export function readableThrown(thrown: unknown): unknown {
-  if (typeof thrown !== 'object' || thrown === null) return typeof thrown === 'function' ? String(thrown) : thrown
+  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown
   try {
+    if (typeof thrown === 'function') return String(thrown)
     if (!types.isProxy(thrown) && !(thrown instanceof Error) && isPrintable(thrown) && hasPlainHeaders(thrown))
       return thrown
   } catch {

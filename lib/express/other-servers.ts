@@ -3,6 +3,7 @@ import http from 'node:http'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { tapRead } from '../body/wait.js'
+import { validateHeader } from '../errors/thrown.js'
 import { type Compat, writingMembers } from './classes.js'
 import {
   initRequestSlots,
@@ -87,10 +88,29 @@ function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
 function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
   return pinsOf(response, () => {
     const kind = Object.getPrototypeOf(response) as http.ServerResponse
-    const members = { ...membersOf(response, [outgoing]), ...writingMembers(kind) }
+    const isHttp2 = response.req?.httpVersionMajor === 2
+    const members = { ...membersOf(response, [outgoing]), ...writingMembers(isHttp2 ? checkingHeaders(kind) : kind) }
     // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns of whoever reads or sets one
-    return response.req?.httpVersionMajor === 2 ? { ...members, statusMessage: method(undefined) } : members
+    return isHttp2 ? { ...members, statusMessage: method(undefined) } : members
   })
+}
+
+/**
+ * Node's HTTP/2 response looks at a header's value when the head leaves, often behind the handler that could have been told.
+ * That of HTTP/1 refuses it where it is set.
+ */
+function checkingHeaders(kind: http.ServerResponse): http.ServerResponse {
+  return Object.create(kind, {
+    setHeader: method(checked(kind.setHeader)),
+    appendHeader: method(checked(kind.appendHeader))
+  }) as http.ServerResponse
+}
+
+function checked(set: (name: string, value: string[]) => unknown): unknown {
+  return function (this: http.ServerResponse, name: string, value: string[]) {
+    if (!this.headersSent) validateHeader(name, value)
+    return set.call(this, name, value)
+  }
 }
 
 /** One set per kind of object. */

@@ -81,19 +81,31 @@ export function lateProofAnswer(name: 'jsonp' | 'redirect' | 'sendStatus') {
 }
 
 /**
- * `response.sendFile` as Express 5's. Its headers are looked at here: once the file is open, what node throws of them has no
+ * `response.sendFile` as Express 5's. Its options and headers are read here: once the file is open, what they throw has no
  * catcher and would end the process.
  */
 export function sendFile(this: LinkedResponse, path: unknown, ...given: unknown[]): unknown {
   const [options] = given
-  if (typeof options !== 'object' || options === null || !('headers' in options)) {
-    return Reflect.apply(express.response.sendFile, this, [path, ...given])
+  const read = typeof options === 'object' && options !== null ? readOptions(options) : options
+  return Reflect.apply(express.response.sendFile, this, [path, read, ...given.slice(1)])
+}
+
+/** A copy of what can be listed; `download` passes options that inherit those of its caller. */
+function readOptions(options: object): object {
+  const read: Record<string, unknown> = Object.create(options) as Record<string, unknown>
+  for (const name in options) {
+    const value: unknown = Reflect.get(options, name)
+    Object.defineProperty(read, name, { value, writable: true, configurable: true, enumerable: true })
   }
-  const headers = { ...(options.headers as Record<string, unknown> | undefined) }
+  if (!('headers' in options)) return read
+  const headers = { ...(read['headers'] as Record<string, unknown> | undefined) }
   for (const name of Object.keys(headers)) validateHeader(name, headers[name])
-  // `download` passes options that inherit those of its caller
-  const checked = Object.create(options, { headers: { value: headers, enumerable: true } }) as object
-  return Reflect.apply(express.response.sendFile, this, [path, checked, ...given.slice(1)])
+  return Object.defineProperty(read, 'headers', {
+    value: headers,
+    writable: true,
+    configurable: true,
+    enumerable: true
+  })
 }
 
 function isLate(response: LinkedResponse): boolean {

@@ -87,9 +87,11 @@ export const ANSWERS: Readonly<Record<string, Perform>> = {
   sendFile: ({ response }, value) => void response.sendFile(value),
   'sendFile with options': ({ request, response }, value) =>
     void response.sendFile('file.txt', { root: request.folder, headers: value }),
+  'sendFile with hostile options': ({ request, response }, value) =>
+    void response.sendFile(`${request.folder}/file.txt`, data(value)),
   'sendFile, dotted': ({ request, response }, value) =>
     void response.sendFile(value, { root: request.folder, dotfiles: value }),
-  download: ({ request, response }, name) => void response.download(`${request.folder}/file.txt`, name),
+  download: ({ request, response }, name) => void response.download(`${request.folder}/file.txt`, data(name)),
   render: ({ response }, value) => void response.render(value),
   format: ({ response }, value) => void response.format({ json: () => response.json(value), default: value }),
   pipe: ({ response, next }, stream: Readable) => {

@@ -141,6 +141,10 @@ const objects: Record<string, Make> = {
   'a revoked proxy of a function': () => revoked(fail),
   'a revoked proxy of an array': () => revoked([]),
   'toString throws': () => ({ toString: fail }),
+  'toString throws the second time': () => {
+    let count = 0
+    return { toString: () => (count++ === 0 ? 'x' : fail()) }
+  },
   'toString gives an object': () => ({ toString: () => ({}) }),
   'toJSON throws': () => ({ toJSON: fail }),
   'toJSON gives a BigInt': () => ({ toJSON: () => 1n }),
@@ -155,6 +159,7 @@ const objects: Record<string, Make> = {
   'an invalid date': () => new Date(Number.NaN),
   'a map': () => new Map([['x-a\n', 'b']]),
   'a function': () => fail,
+  'a function that is not written out': () => Object.assign(() => 1, { toString: fail }),
   'a class': () => Hostile,
   'a typed array': () => new Uint8Array([0, 255]),
   'a shared buffer': () => new Uint8Array(new SharedArrayBuffer(4)),
