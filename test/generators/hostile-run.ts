@@ -7,6 +7,11 @@ import fc from 'fast-check'
 import { cases, simpler, type Case, type Verdict } from './hostile-cases.js'
 
 const BATCH = 200
+/** Cases between two lines of progress. */
+const PROGRESS = 2000
+/** Milliseconds of the handler timeout of the applications: of random cases, whose status does not matter, and of rows. */
+const SHORT = 8
+const LONG = 24
 /** Failures that are made simpler and shown. */
 const SHOWN = 40
 
@@ -18,9 +23,14 @@ interface Batch {
 
 /** The process with the applications. One that ends is counted and replaced. */
 export class HostileProcess {
+  readonly #timeout: number
   #child: ChildProcess | undefined
   #printed = ''
   #exit: Promise<unknown[]> = Promise.resolve([])
+
+  constructor(timeout = LONG) {
+    this.#timeout = timeout
+  }
 
   /** Asks for each case; a process that ends fails the case it was at, and a new one goes on behind it. */
   async judge(list: readonly Case[]): Promise<Batch> {
@@ -65,7 +75,10 @@ export class HostileProcess {
 
   async #start(): Promise<ChildProcess> {
     const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
-    const child = fork(program, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], execArgv: ['--no-warnings'] })
+    const child = fork(program, [String(this.#timeout)], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: ['--no-warnings']
+    })
     this.#printed = ''
     this.#exit = once(child, 'exit')
     for (const output of [child.stdout, child.stderr])
@@ -76,8 +89,12 @@ export class HostileProcess {
 }
 
 /** Runs cases and makes the failing ones as simple as they can be. @returns one line for each kind of failure */
-export async function runHostile(seed: number, count: number): Promise<string[]> {
-  const target = new HostileProcess()
+export async function runHostile(
+  seed: number,
+  count: number,
+  report: (done: number, failed: number) => void = () => {}
+): Promise<string[]> {
+  const target = new HostileProcess(SHORT)
   const failures = new Map<string, string>()
   const list = fc.sample(cases, { seed, numRuns: count })
   try {
@@ -85,12 +102,17 @@ export async function runHostile(seed: number, count: number): Promise<string[]>
       const batch = list.slice(from, from + BATCH)
       const { verdicts, timeouts } = await target.judge(batch)
       for (const why of timeouts) failures.set(`${why}, behind ${from}`, '')
-      for (const [index, { why }] of verdicts.entries()) {
+      for (const [index, { why, behind = 0 }] of verdicts.entries()) {
         const kind = why === undefined ? undefined : kindOf(why)
         if (why === undefined || kind === undefined || failures.has(kind) || failures.size >= SHOWN) continue
         failures.set(kind, '')
-        failures.set(kind, `${why} <- ${JSON.stringify(await simplest(target, batch[index] as Case))}`)
+        const failed = list[Math.max(0, from + index - behind)] as Case
+        failures.set(
+          kind,
+          `${why} <- ${await attribute(target, failed, list.slice(Math.max(0, from + index - 3), from + index))}`
+        )
       }
+      report(from + batch.length, failures.size)
     }
   } finally {
     target.stop()
@@ -101,6 +123,13 @@ export async function runHostile(seed: number, count: number): Promise<string[]>
 /** Failures of one kind differ in the values they quote. */
 function kindOf(why: string): string {
   return why.replace(/\d+/g, '0').slice(0, 160)
+}
+
+/** The case as simple as it can be; where it passes alone, with those before it, one of which may have failed late. */
+async function attribute(target: HostileProcess, failed: Case, before: readonly Case[]): Promise<string> {
+  const { verdicts } = await target.judge([failed])
+  if (verdicts[0]?.why !== undefined) return JSON.stringify(await simplest(target, failed))
+  return `passes alone: ${JSON.stringify(failed)} behind ${JSON.stringify(before)}`
 }
 
 async function simplest(target: HostileProcess, failed: Case): Promise<Case> {
@@ -115,7 +144,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({
     options: { seed: { type: 'string', default: '1' }, cases: { type: 'string', default: '20000' } }
   })
-  const lines = await runHostile(Number(values.seed), Number(values.cases))
+  const lines = await runHostile(Number(values.seed), Number(values.cases), (done, failed) => {
+    if (done % PROGRESS === 0) process.stdout.write(`${done} cases, ${failed} kinds of failure\n`)
+  })
   for (const line of lines) process.stdout.write(`FAIL ${line}\n`)
   process.stdout.write(`seed ${values.seed}: ${values.cases} cases, ${lines.length} kinds of failure\n`)
   process.exitCode = lines.length === 0 ? 0 : 1

@@ -16,12 +16,13 @@ import { graphqlRoutes } from 'twinroute/graphql'
 import { appOf, hostOf } from '../support/hosts.js'
 import { ANSWERS, SETTERS, type Hands } from './hostile-acts.js'
 import { hasOwnFraming, type Case, type Verdict } from './hostile-cases.js'
-import { VALUES } from './hostile-values.js'
+import { origin, VALUES } from './hostile-values.js'
 
 /** Milliseconds until a request that must be answered or cut counts as hanging. */
 const PATIENCE = 3000
-const FRAMED_PATIENCE = 80
-const TIMEOUT = 24
+/** The handler timeout of the applications, in milliseconds. */
+const TIMEOUT = Number(process.argv[2])
+const FRAMED_PATIENCE = 30 + 2 * TIMEOUT
 
 const folder = mkdtempSync(join(tmpdir(), 'twinroute-hostile-'))
 writeFileSync(join(folder, 'file.txt'), 'file')
@@ -55,7 +56,8 @@ function actAt(place: Case['at'], hands: Hands, otherwise: () => unknown): unkno
   const found = caseOf(hands.request)
   if (found?.at !== place) return otherwise()
   hands.request.folder ??= folder
-  return found.later ? turn().then(() => perform(found, hands)) : perform(found, hands)
+  const act = (): unknown => perform(found, hands)
+  return origin.run(asked, () => (found.later ? turn().then(act) : act()))
 }
 
 function perform({ acts, swallow }: Case, hands: Hands): unknown {
@@ -319,16 +321,25 @@ async function startAll(): Promise<Record<Case['app'], Record<string, Ask>>> {
   }
 }
 
+let asked = 0
+
 async function judge(ask: Ask, sent: Case): Promise<Verdict> {
   crashes = []
+  asked++
   const verdict = await ask(sent.method, sent.app === 'graphql' ? '/graphql' : '/api/case', sent)
   await turn()
   await turn()
   const then = await ask('GET', '/api/ok', undefined)
-  if (crashes.length > 0) return { ...verdict, why: crashes[0] ?? '' }
+  if (crashes.length > 0) return { ...verdict, why: crashes[0] ?? '', behind: behind(crashes[0] ?? '') }
   if (then.status !== 200 || then.text !== '{"ok":true}')
     return { ...verdict, why: `the next request: ${JSON.stringify(then).slice(0, 300)}` }
   return verdict
+}
+
+/** How many cases ago what was thrown was made; 0 where it does not say so. */
+function behind(crash: string): number {
+  const made = /of case (\d+)/.exec(crash)?.[1]
+  return made === undefined ? 0 : asked - Number(made)
 }
 
 async function checkTimeout(ask: Ask): Promise<string | undefined> {

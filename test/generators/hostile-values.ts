@@ -1,15 +1,19 @@
 // Values that code does not expect, by name, so that a case can be sent to another process and printed on one line.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough, Readable } from 'node:stream'
 import { ApiError, ValidationError } from 'twinroute'
 
 type Make = () => any
+
+/** The number of the case whose code runs: what it throws may come behind its answer. */
+export const origin = new AsyncLocalStorage<number>()
 
 export class Hostile extends Error {
   override name = 'Hostile'
 }
 
 function fail(): never {
-  throw new Hostile('hostile')
+  throw new Hostile(`hostile, of case ${origin.getStore() ?? 'unknown'}`)
 }
 
 /** An object whose members of these names throw when they are read. */
