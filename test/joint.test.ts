@@ -11,7 +11,7 @@ import { createApp } from 'twinroute'
 import {
   furtherServers,
   hasExchange,
-  hasOnSend,
+  hasHooks,
   headersOf,
   isAnswering,
   onPartHeaders,
@@ -67,7 +67,7 @@ t.test('the private names that are leaned on are there', async (t) => {
     const app = fastify()
     const hooked: Record<string, boolean> = {}
     const note = (request: any, reply: any): object => {
-      hooked[request.url] = hasOnSend(reply)
+      hooked[request.url] = hasHooks(reply, 'onSend')
       return {}
     }
     app.addHook('onRoute', (route) => {
@@ -75,6 +75,18 @@ t.test('the private names that are leaned on are there', async (t) => {
     })
     app.get('/none', note)
     app.get('/added', note)
+    for (const url of ['/none', '/added']) await app.inject(url)
+    t.strictSame(hooked, { '/none': false, '/added': true })
+  })
+  t.test("a route's onError hooks", async (t) => {
+    const app = fastify()
+    const hooked: Record<string, boolean> = {}
+    const note = (request: any, reply: any): object => {
+      hooked[request.url] = hasHooks(reply, 'onError')
+      return {}
+    }
+    app.get('/none', note)
+    app.get('/added', { onError: async () => undefined }, note)
     for (const url of ['/none', '/added']) await app.inject(url)
     t.strictSame(hooked, { '/none': false, '/added': true })
   })

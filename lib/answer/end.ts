@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk } from './send.js'
 import type { HeaderMethods } from './headers.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
-import { hasOnSend } from '../link/private-names.js'
+import { hasHooks } from '../link/private-names.js'
 import {
   BEGUN,
   FAILING,
@@ -132,7 +132,7 @@ function holdHead(response: LinkedResponse, status: number, headers: unknown): L
 }
 
 function mustRunOnSend(response: LinkedResponse, reply: FastifyReply): boolean {
-  return !response.headersSent && !reply.sent && !response.hasHeader('transfer-encoding') && hasOnSend(reply)
+  return !response.headersSent && !reply.sent && !response.hasHeader('transfer-encoding') && hasHooks(reply, 'onSend')
 }
 
 /**

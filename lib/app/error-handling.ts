@@ -7,7 +7,7 @@ import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../link/state.js'
 import { linkInApp, runStack } from '../dispatch/enter.js'
-import { createFail, fitHeaders, prepareError } from '../dispatch/failure.js'
+import { createFail, fitHeaders, prepareError, readableFor } from '../dispatch/failure.js'
 import { notFoundEntryOf } from '../fastify/registrations.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -29,7 +29,7 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
   app.setErrorHandler((thrown: FastifyError, request, reply) => {
     const response = reply.raw as LinkedResponse
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
-      const error = toReadableError(thrown)
+      const error = readableFor(reply, thrown)
       if (response[kAnswered] !== FAILING) fitHeaders(reply, error)
       return callHandler(() => last.call(app, error, request, reply))
     }

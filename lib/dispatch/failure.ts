@@ -3,6 +3,7 @@ import { answerHeaders, readProperty } from '../errors/thrown.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { logError, toError, toReadableError } from '../errors/to-error.js'
 import { removeContentHeaders } from '../answer/headers.js'
+import { hasHooks } from '../link/private-names.js'
 import type { Deadline } from '../link/handler-timeout.js'
 import type { ExpressStack } from '../express/use-stack.js'
 import {
@@ -31,6 +32,25 @@ export interface FailOptions {
   deadline: Deadline | undefined
 }
 
+/** The error of a refusal that is being answered in this turn, as long as no code of the app's has seen it. */
+let untouched: Error | undefined
+
+/** Fails a request with an error that was made for it here. While nobody else has seen it, it need not be looked through. */
+export function refuse(fail: Fail, reply: FastifyReply, error: Error): void {
+  untouched = error
+  try {
+    fail(reply, error)
+  } finally {
+    untouched = undefined
+  }
+}
+
+/** The error as loggers and error handlers may read it, whoever threw it. */
+export function readableFor(reply: FastifyReply, thrown: unknown): Error {
+  const ours = untouched
+  return ours !== undefined && ours === thrown && !hasHooks(reply, 'onError') ? ours : toReadableError(thrown)
+}
+
 /**
  * Makes the place where every error of an app ends, whoever threw it: Express error middleware first, if any is
  * registered, then Fastify's error handler, each at most once. After an answer the error is logged.
@@ -50,8 +70,11 @@ export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandl
     }
     const request = reply.request.raw as LinkedRequest
     if (!stack.handlesErrors) done(error)
-    else if (ahead === 'all') stack.runErrors(request, response, { error, done })
-    else stack.runLast(request, response, { error, done })
+    else {
+      untouched = undefined
+      if (ahead === 'all') stack.runErrors(request, response, { error, done })
+      else stack.runLast(request, response, { error, done })
+    }
     if (!response.headersSent || !isOver(response)) deadline?.watch(response)
   }
 }
@@ -74,7 +97,7 @@ function logAfterAnswer({ log }: FastifyReply, error: unknown): void {
 /** An error handler that cannot even fail in order must not fail whoever reports an error: often a timer or a promise. */
 function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
   try {
-    send(reply, toReadableError(left))
+    send(reply, readableFor(reply, left))
   } catch (failure) {
     logError(reply.log, { err: failure }, 'An error could not be answered')
     endEmpty(reply.raw as LinkedResponse, 500)
@@ -123,5 +146,5 @@ export function fitHeaders(reply: FastifyReply, error: Error): void {
   // a reason phrase set before is that of the answer that failed
   if (reply.raw.statusMessage !== undefined) Reflect.set(reply.raw, 'statusMessage', undefined)
   removeContentHeaders(reply)
-  reply.headers(answerHeaders(error, reply.request.raw))
+  if (readProperty(error, 'headers') !== undefined) reply.headers(answerHeaders(error, reply.request.raw))
 }

@@ -2,8 +2,10 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound } from '../errors/refusals.js'
 import type { Binder } from '../middleware/bind.js'
+import { isUnambiguous } from '../patterns/read-path.js'
 import { link } from '../express/link-request.js'
 import { kParams, type LinkedRequest } from '../link/state.js'
+import { refuse } from './failure.js'
 import { hasForbiddenCharacters, refusedTarget } from './request-target.js'
 import { hideMalformedType } from './malformed-type.js'
 import { createChain, passChain } from './pass-chain.js'
@@ -46,6 +48,7 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
 
 /** A not-found handler may be anything, a proxy or a file server too. */
 function refusedUnmatched(binder: Binder, url: string): ApiError | undefined {
+  if (isUnambiguous(url)) return undefined
   if (hasForbiddenCharacters(url)) return malformedTarget()
   return binder.leadsPast(url, binder.guards) ? routeNotFound() : undefined
 }
@@ -53,6 +56,6 @@ function refusedUnmatched(binder: Binder, url: string): ApiError | undefined {
 /** Answers what no route took, after the chain: 404 in the app's error shape. */
 export function createNotFoundHandler(runtime: Runtime) {
   return function notFound(_request: FastifyRequest, reply: FastifyReply): void {
-    runtime.fail(reply, routeNotFound())
+    refuse(runtime.fail, reply, routeNotFound())
   }
 }

@@ -107,15 +107,17 @@ function isFit(name: (typeof KEPT)[number], value: unknown): boolean {
  * mistake of a body, in its message, its stack and its issues.
  */
 export function shortenError(error: Error): Error {
-  const members: PropertyDescriptorMap = {}
   const issues = readProperty(error, 'issues')
-  if (Array.isArray(issues)) members['issues'] = { value: fieldProblems(issues) }
   const message = readProperty(error, 'message')
-  if (typeof message === 'string' && cutMessage(message) !== message) {
+  const isLong = typeof message === 'string' && cutMessage(message) !== message
+  if (!isLong && !Array.isArray(issues)) return error
+  const members: PropertyDescriptorMap = {}
+  if (Array.isArray(issues)) members['issues'] = { value: fieldProblems(issues) }
+  if (isLong) {
     const stack = String(readProperty(error, 'stack'))
     const frames = stack.slice(stack.indexOf(message) + message.length)
     members['message'] = { value: cutMessage(message) }
     members['stack'] = { value: cutMessage(`${error.name}: ${cutMessage(message)}${frames}`) }
   }
-  return Object.keys(members).length === 0 ? error : (Object.create(error, members) as Error)
+  return Object.create(error, members) as Error
 }

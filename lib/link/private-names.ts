@@ -14,14 +14,14 @@ type SymbolKeyed = Record<symbol, unknown>
 let routeContext: symbol | null | undefined
 
 /**
- * Whether the route of a reply has onSend hooks. Hooks that plugins add inside onRoute are visible nowhere else.
+ * Whether the route of a reply has hooks of a kind. Hooks that plugins add inside onRoute are visible nowhere else.
  * Without the name: true, so that the slower way is taken.
  */
-export function hasOnSend(reply: FastifyReply): boolean {
+export function hasHooks(reply: FastifyReply, kind: 'onSend' | 'onError'): boolean {
   routeContext ??= findSymbol(reply.request, 'fastify.context')
   if (routeContext === null) return true
-  const context = Reflect.get(reply.request, routeContext) as { onSend?: unknown } | undefined
-  return context === undefined || context.onSend !== null
+  const context = Reflect.get(reply.request, routeContext) as Record<typeof kind, unknown> | undefined
+  return context === undefined || context[kind] !== null
 }
 
 let replyHeaders: symbol | null = null

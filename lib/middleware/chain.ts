@@ -73,8 +73,11 @@ export function bindEverything(prefixes: readonly BoundPrefix[], { mount = '' }:
   return { steps: guarded.map((prefix) => ({ ...toStep(prefix, mount), conditional: 'rest' })) }
 }
 
+const NO_KEYS: ReadonlySet<string> = new Set()
+
 /** What guards a path that lies below these prefixes and no others: the keys whose middleware runs. */
 export function guardsAmong(covering: readonly BoundPrefix[]): ReadonlySet<string> {
+  if (covering.length === 0) return NO_KEYS
   const hole = covering.findLastIndex(({ middleware }) => middleware.length === 0)
   return new Set(covering.slice(hole + 1).map(({ key }) => key))
 }

@@ -3,7 +3,7 @@ import type { RouteParam, Segment } from '../contract/manifest.js'
 import { toFastify } from '../patterns/pattern.js'
 import type { BoundPrefix } from './chain.js'
 import { coverSegments, foldSegment } from './cover.js'
-import { segmentsOf, type PathReading } from '../patterns/read-path.js'
+import { isUnambiguous, segmentsOf, type PathReading } from '../patterns/read-path.js'
 
 export interface PrefixRouterOptions extends PathReading {
   caseSensitive: boolean
@@ -23,9 +23,6 @@ function isPlain({ segments }: BoundPrefix): boolean {
 }
 
 const NO_MATCH: Match = { prefixes: [], params: {} }
-
-/** A path that has one spelling only, with or without a query. */
-const PLAIN_PATH = /^(\/[\w./~-]*)(?:$|\?)/
 
 /** No value is too long to be guarded. */
 const MAX_PARAM_LENGTH = Number.MAX_SAFE_INTEGER
@@ -52,8 +49,7 @@ export class PrefixRouter {
 
   /** The prefixes that cover a request. All of them, should its path be one that nobody can decode. */
   match(url: string): Match {
-    const plain = this.#options.caseSensitive ? PLAIN_PATH.exec(url)?.[1] : undefined
-    if (plain !== undefined) return this.#matchPath(plain)
+    if (this.#options.caseSensitive && isUnambiguous(url)) return this.#matchPath(url) // the router leaves the query out
     const segments = segmentsOf(url, this.#options)
     return segments === undefined ? { prefixes: this.#prefixes, params: {} } : this.matchSegments(segments)
   }

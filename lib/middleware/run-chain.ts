@@ -63,7 +63,8 @@ export function composeChain(
     // Evaluated before the first middleware runs, so that a middleware cannot change `url` or `params` to skip a later one.
     const keys = covering(request.url)
     const due = stops.filter(({ conditional, prefix }) => !conditional || keys.has(prefix as string))
-    new Walk({ stops: due, options }, request, response, done).enter(0)
+    if (due.length === 0) done()
+    else new Walk({ stops: due, options }, request, response, done).enter(0)
   }
 }
 

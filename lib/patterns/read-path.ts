@@ -37,6 +37,14 @@ export function resolveSegments(segments: readonly string[]): string[] {
   return resolved
 }
 
+/**
+ * Whether everybody reads the path of a url alike: no escape, no empty or dot segment, no character that some server gives a
+ * meaning. One look at the text, for what most requests are.
+ */
+export function isUnambiguous(url: string): boolean {
+  return /^(?:\/[\w~-][\w.~-]*)*\/?(?:$|\?)/.test(url)
+}
+
 /** Signs of a path that not everybody reads alike; a few that are harmless are among them. */
 export function mayBeAmbiguous(url: string): boolean {
   return /%2f|%5c|%2e|[/\\]\.|\/\/|\\/i.test(url)
