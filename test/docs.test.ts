@@ -186,3 +186,51 @@ t.test('the architecture page lists every decision', async (t) => {
   )
   t.strictSame(missing, [])
 })
+
+// Phrases without an agent or from another trade, which a reader who searches for the usual word does not find.
+const DIALECT = [
+  { phrase: /\bnobody\b/i, instead: 'name who does not: no middleware, no client' },
+  { phrase: /\bstands? (for|beside|before|behind)\b/i, instead: 'is, replaces, is next to' },
+  { phrase: /\bgo(es)? by\b/i, instead: 'uses, depends on' },
+  { phrase: /\bhears? of\b/i, instead: 'learns of, receives' },
+  { phrase: /\b(is|are|be) (not )?looked at\b/i, instead: 'checks, reads, ignores' },
+  { phrase: /\bmeans? nothing\b/i, instead: 'is ignored' },
+  { phrase: /\b(walk|lead)(s|ed)? (a)?round\b/i, instead: 'bypasses' },
+  { phrase: /\bturn(s|ed)? (down|away)\b/i, instead: 'rejects' },
+  { phrase: /\b(for|takes) a no\b/i, instead: 'blocks' },
+  { phrase: /\bdear(er|est)\b/i, instead: 'more expensive' },
+  { phrase: /\bleft alone\b/i, instead: 'ignores, does not change' },
+  { phrase: /\bpass(es|ed)? over\b/i, instead: 'ignores, skips' },
+  { phrase: /\bdoors?\b/i, instead: 'entry, step' },
+  { phrase: /\b(the|its) tap\b|\btapped\b/i, instead: 'the copy of the body', except: ['docs/architecture.md'] },
+  { phrase: /\b(a |the )?strangers?\b/i, instead: 'anonymous client' },
+  { phrase: /\bwhoever\b/i, instead: 'a user who, a middleware that' },
+  { phrase: /^What (?!is|are|does|do|costs|you)[^?\n]* (is|are) /m, instead: 'begin with who does it' }
+]
+
+/** Sentences only: no code of a line, no targets of links, no comments. */
+function sentencesOf({ prose }: Page): string {
+  return prose
+    .replaceAll(/<!--.*?-->/gs, '')
+    .replaceAll(/`[^`]*`/g, '``')
+    .replaceAll(/\]\([^)]*\)/g, ']')
+}
+
+t.test('pages for users and contributors use the words of the trade', async (t) => {
+  const held = pages.filter(({ path }) => /^(docs\/[^/]+|README|CONTRIBUTING|SECURITY)\.md$/.test(path))
+  t.ok(held.length > 15, 'the pages are found')
+  const found = held.flatMap((page) => {
+    const lines = sentencesOf(page)
+    return DIALECT.filter(({ except }) => except?.includes(page.path) !== true).flatMap(({ phrase, instead }) => {
+      const [match] = phrase.exec(lines.replaceAll(/(?<=\S)\n(?=[^\s|#>-])/g, ' ')) ?? []
+      return match === undefined ? [] : [`${page.path}: "${match.slice(0, 60)}"; better: ${instead}`]
+    })
+  })
+  t.strictSame(found, [])
+})
+
+t.test('the glossary stays short enough to be read: at most 40 entries', async (t) => {
+  const [, , ...entries] = firstTable('docs/glossary.md', '# Glossary')
+  t.ok(entries.length > 0, 'it has entries')
+  t.ok(entries.length <= 40, `${entries.length} entries`)
+})

@@ -176,7 +176,7 @@ const cases: Case[] = [
   {
     name: 'session + compression + helmet + rate limit',
     version: () => '',
-    job: 'all at once, in an order nobody would choose',
+    job: 'all at once, in an unusual order',
     middleware: () => [
       compression({ threshold: 0 }),
       rateLimit({ windowMs: 60_000, limit: 100, validate: false }),
