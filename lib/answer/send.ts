@@ -49,7 +49,7 @@ export function isStream(payload: unknown): boolean {
   return typeof Reflect.get(payload, 'pipe') === 'function' || typeof Reflect.get(payload, 'getReader') === 'function'
 }
 
-/** What was said about the refused answer must not be said of the error's. */
+/** Resets what was set for the refused answer, so that the error response does not inherit it. */
 function reopen(response: LinkedResponse, reply: FastifyReply): void {
   if (response.headersSent) return
   response[kAnswered] = OPEN

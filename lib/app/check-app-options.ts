@@ -16,7 +16,7 @@ import {
 import { ROUTES_RULES } from '../options/routes-options.js'
 import { checkOrigins, CORS } from './cors.js'
 
-/** A number of hops is refused: Fastify believes none of them, where Express would, and both must read the same client. */
+/** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
 
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])

@@ -72,7 +72,10 @@ function hasPassed(response: LinkedResponse): boolean {
   return response[kAnswered] === FAILING || response.headersSent
 }
 
-/** Fastify's own answer. It would copy every header of an error, a length of an upstream's body too; ours are set by now. */
+/**
+ * Fastify's own answer. We hide `error.headers`, because Fastify would copy all of them, even the content-length of an
+ * upstream; our headers are set already.
+ */
 const sendAsFastify: ErrorHandler = (error, _request, reply) => {
   const carriesHeaders = readProperty(error, 'headers') !== undefined
   const short = shortenError(error)

@@ -39,7 +39,7 @@ export function createExpressApp(): TwinrouteExpress {
   return Object.assign(app, { serverOptions })
 }
 
-/** As Express: the callback is told of whichever comes first, and once. */
+/** As in Express, calls the callback once, for whichever of `listening` and `error` comes first. */
 function listen(server: Server, given: unknown[]): Server {
   const last = given.at(-1)
   if (typeof last !== 'function') return Reflect.apply(server.listen, server, given) as Server

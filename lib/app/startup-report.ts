@@ -4,7 +4,7 @@ import { describeRoutes } from '../fastify/describe-routes.js'
 
 /**
  * When the app is ready, boot warnings go to the log; in development the table of routes is printed as text, unless logging
- * is off. Not before: routes that plugins add can be what a key of the map is for.
+ * is off. Not earlier, because plugins may add the routes that a key of the map matches.
  */
 export function reportWhenReady(app: FastifyInstance, mode: Mode): void {
   app.addHook('onReady', async () => {

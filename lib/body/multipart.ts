@@ -16,7 +16,7 @@ export interface MultipartOptions {
   type: ContentType
   limits: UploadSettings
   files: TempFiles
-  /** Resolves when the answer is over: nobody wants the form any more. */
+  /** Resolves when the answer is over and the form is no longer needed. */
   over: Promise<void>
 }
 

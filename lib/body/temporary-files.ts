@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Machine and process stand in the name of a directory, so that nobody sweeps away what a living process writes. */
+/** A directory's name contains machine and process id, so that a sweep never removes files of a running process. */
 const PREFIX = `twinroute-uploads-${hostname().replaceAll(/\W/g, '')}`
 const NAME = new RegExp(`^${PREFIX}-(\\d+)-\\w{6}$`)
 
@@ -33,7 +33,7 @@ export class TempFiles {
     this.#parent = parent
   }
 
-  /** A path in the directory that nobody can guess. */
+  /** An unguessable path in the directory. */
   async newPath(): Promise<string> {
     this.#directory ??= mkdtemp(join(this.#parent, `${PREFIX}-${process.pid}-`))
     return join(await this.#directory, randomUUID())

@@ -123,7 +123,10 @@ export function awaitBody(request: LinkedRequest, limit: number, done: Done): vo
   })
 }
 
-/** The body step is over; with early parsing its error waits for the handler's door, unless somebody sets `body` until then. */
+/**
+ * Ends body parsing. With `bodyParser: 'early'` the error is kept and raised just before the handler, unless a middleware
+ * sets `request.body` first.
+ */
 function settle(request: LinkedRequest, done: Done, error?: Error): void {
   request[kTap] = TAP_DONE
   request[kChunks] = null

@@ -13,7 +13,7 @@ import type { Response } from './response.js'
 
 /** What every resolver receives as its third argument, beside what the app's context function adds. */
 export interface GraphqlContext {
-  /** Who asks: set by the context function, else by authentication middleware on the request; null for nobody. */
+  /** The authenticated user, set by the context function, else by authentication middleware on the request; else null. */
   user: any
   /** Fastify's `request.id`. */
   requestId: string

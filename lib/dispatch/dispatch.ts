@@ -23,7 +23,7 @@ export function createEntry(runtime: Runtime, table: MethodTable<Endpoint>) {
     if (refused !== undefined) {
       const refuse = (): void => runtime.fail(reply, refused)
       if (chain === null) return refuse()
-      return passChain(runtime, reply, { chain, deadline, go: refuse }) // as for all that is not there: guards first
+      return passChain(runtime, reply, { chain, deadline, go: refuse }) // guards run before a 404, as for any unknown path
     }
     const go = (): void => parseBody(runtime, endpoint, reply, done)
     if (chain === null) return go()

@@ -18,7 +18,7 @@ export interface NotFoundOptions {
 
 /**
  * The onRequest hook of requests no route matches: the chain of the prefix runs first, as in Express, so that a scan below
- * a guarded prefix learns nothing but 401. Which prefix it is, a router of the prefixes says, set as the app's own.
+ * a guarded prefix learns nothing but 401. A second find-my-way router, configured like the app's, finds the prefix.
  */
 export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoundOptions) {
   const chain = createChain(runtime, { bound: binder.everything, covering: binder.guards })

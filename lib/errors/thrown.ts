@@ -55,7 +55,7 @@ export function isSendable(name: string, value: unknown): boolean {
     validateHeader(name, value)
     return true
   } catch {
-    return false // for this header, the error is the answer
+    return false // an invalid header: the caller skips it
   }
 }
 

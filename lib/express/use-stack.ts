@@ -25,7 +25,7 @@ export interface StackOutcome {
 
 /**
  * What `app.use()` registers: Express's own router, run over our objects. Registration is synchronous and allowed at any
- * time, by whichever door (`use`, `app.express.get`, `app.express.router`): the layers of the router are what counts.
+ * time, by `use`, `app.express.get` or `app.express.router`; we read the layers of the router, so all three are the same.
  */
 export class ExpressStack {
   readonly #app: ExpressApp

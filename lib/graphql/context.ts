@@ -34,7 +34,7 @@ export function basicContext(options: BasicContextOptions = {}): ContextFunction
   return Object.assign(context, { developmentOnly: true })
 }
 
-/** Checks a token and says who it speaks for; null or a throw for nobody. A token service's `verifyAccess` is one. */
+/** Checks a token and returns its identity; null or a throw makes `user` null. A token service's `verifyAccess` is one. */
 export type VerifyToken = (token: string) => unknown
 
 export interface BearerContextOptions {
@@ -50,9 +50,9 @@ const BEARER_RULES: OptionRules<BearerContextOptions> = {
 }
 
 /**
- * The authenticated form: the header must begin with `Bearer `, and `user` is who the rest speaks for, or null. Claims
- * with a `userId` become `{ id, role }`; any other identity is `user` as it is. A bad token makes nobody of its sender;
- * nor does a repeated header; only a failure to find out (an error with a 5xx status) fails the request.
+ * The authenticated form: the header must begin with `Bearer `, and `user` is the identity of the token, or null. Claims
+ * with a `userId` become `{ id, role }`; any other identity becomes `user` unchanged. An invalid token or a repeated
+ * header gives `user: null`. A 5xx error from `verify` fails the request, so that an outage logs no user out.
  *
  * @throws TypeError naming a wrong or unknown option
  */

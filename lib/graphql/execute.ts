@@ -23,9 +23,9 @@ export interface Endpoint {
 }
 
 /**
- * Handles POST: reads what is asked for, makes sure that it may run, runs it, answers. The engine gets the document
- * object of the one operation, never a text: texts it would try as other things than GraphQL, and what it keeps of a
- * document goes by text alone, whichever operation was asked for.
+ * Handles POST: reads the request, checks that it may run, runs it, answers. We pass the parsed document of the requested
+ * operation to the engine, never its text: the engine would also try a text as other things than GraphQL, and it
+ * caches documents by text alone, ignoring the operation name.
  */
 export function createPostHandler(
   endpoint: Endpoint

@@ -6,7 +6,7 @@ import { errorAnswer } from '../errors/envelope.js'
 
 export interface ErrorFormat {
   mode: Mode
-  /** Hide the messages of errors that nobody meant for clients. */
+  /** Hide the messages of unexpected errors. */
   mask: boolean
 }
 

@@ -41,8 +41,8 @@ export interface GraphqlRoutesOptions {
   /** Answer `__schema` and `__type`. Default: outside of production. */
   introspection?: boolean
   /**
-   * Replace messages of errors nobody meant for clients (those without a 4xx status or `extensions`, that are no
-   * GraphQLError) by "Internal server error". They are logged either way. Default false: thrown messages are sent.
+   * Replace messages of unexpected errors (those without a 4xx status or `extensions`, that are no GraphQLError) by
+   * "Internal server error". They are logged either way. Default false: thrown messages are sent.
    */
   maskErrors?: boolean
   /** Default: the app's, then `NODE_ENV`, then `development`. */
@@ -98,8 +98,8 @@ export interface HealthOptions {
 
 export interface Scoped {
   /**
-   * Whose result it is: requests of one scope share it. Null or undefined: nobody's, it is not kept. Without a scope the
-   * result is everybody's.
+   * The user or tenant that the result belongs to: requests of one scope share it. Null or undefined: the result is not
+   * cached. Without this function all requests share the result.
    */
   scope?(context: GraphqlContext): string | number | null | undefined
 }

@@ -57,7 +57,8 @@ const SOURCES: readonly Source[] = ['params', 'query', 'body']
  * Middleware that checks the body, or each part named in a map `{ body, query, params }`, and sets
  * `request.validatedData` to what the schema makes of it (for a map: an object with the same keys). A failure goes to
  * `next` as a 400 `VALIDATION_ERROR` "Request validation failed" whose details list `{ field, message }`.
- * When nobody has parsed the body, it is read here: JSON (also `+json` types), urlencoded forms and plain text, as for a handler.
+ * If no middleware has parsed the body, this one reads it: JSON (also `+json` types), urlencoded forms and plain text, as for a
+ * handler.
  *
  * @param given a Standard Schema for the body, or a map of them
  * @throws TypeError naming a wrong or unknown option, or what is no schema or no part of a request

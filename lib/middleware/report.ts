@@ -84,7 +84,7 @@ function prefixHoles({ prefixes, options }: ReportInput): PublicHole[] {
   })
 }
 
-/** Routes nobody thought of: no middleware of their own or from the map, and no key that calls them public. */
+/** Routes without middleware of their own or from the map, and without a key that declares them public. */
 function routeHoles({ prefixes, routes, options }: ReportInput): PublicHole[] {
   if (prefixes.every(({ middleware }) => middleware.length === 0)) return []
   return routes.flatMap(({ pattern, segments, file, module }) => {

@@ -60,7 +60,7 @@ export function composeChain(
     return (request, response, done) => new Walk(plan, request, response, done).enter(0)
   }
   return (request, response, done) => {
-    // Before the first middleware runs: none of them can talk another out of running.
+    // Evaluated before the first middleware runs, so that a middleware cannot change `url` or `params` to skip a later one.
     const keys = covering(request.url)
     const due = stops.filter(({ conditional, prefix }) => !conditional || keys.has(prefix as string))
     new Walk({ stops: due, options }, request, response, done).enter(0)
@@ -103,7 +103,7 @@ class Walk {
     if (stop === undefined) return this.leave()
     if (stop.depth !== this.depth) this.mount(stop.depth)
     let passed = false
-    // Each middleware has a `next` of its own: a second call must not pass the request on in a later one's name.
+    // One `next` per middleware: a late second call must not advance the chain.
     const next = (word?: unknown): void => {
       if (passed) return this.tooLate(stop, word)
       passed = true

@@ -5,7 +5,7 @@ export interface OptionRule {
   /** In words, after "must be". */
   expected: string
   accepts: (value: unknown) => boolean
-  /** It has to be there; every other option may be undefined, which is as good as not given. */
+  /** Must be set. Every other option may be undefined, which is the same as not given. */
   required?: boolean
   /** The value is not repeated in a message. */
   secret?: boolean
