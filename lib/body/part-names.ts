@@ -8,6 +8,8 @@ export interface PartNames {
   fileName: string | undefined
 }
 
+const EXTENDED = /name\*/i
+
 /**
  * The names of a part with extended parameters (RFC 8187): `filename*` comes before `filename`, in whichever order they
  * were sent (RFC 6266, section 4.3), and forms have no `name*` (RFC 7578, section 4.2).
@@ -16,7 +18,7 @@ export interface PartNames {
  * @returns undefined without such parameters: then there is nothing to choose between
  */
 export function extendedNames(header: string): PartNames | undefined {
-  if (!header.includes('*')) return undefined
+  if (!EXTENDED.test(header)) return undefined
   // browsers write a quote as %22 and a backslash as it is; other clients put a backslash before a quote
   const multipart = !header.includes('\\"')
   const { type, parameters } = parse(header, { multipart, extended: false })
