@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createApp, errorHandler, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
 import { createTokenService } from 'twinroute/auth'
-import { basicContext, bearerContext, graphqlRoutes } from 'twinroute/graphql'
+import { basicContext, bearerContext, graphqlRoutes, type GraphqlContext } from 'twinroute/graphql'
 import { SETUP_ERRORS } from '../dist/graphql/errors.js'
 import { appOf } from './support/hosts.js'
 import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
@@ -550,6 +550,38 @@ t.test('resolvers that take too long', async (t) => {
     await app.register(graphqlRoutes, stuck)
     const { status, body } = await ask(app, '{ mine }')
     t.match({ status, body }, { status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE' }, meta: {} } })
+  })
+
+  t.test("an app's handler timeout answers in the errors form, and aborts the signal", async (t) => {
+    const signals: AbortSignal[] = []
+    const resolvers = {
+      Query: {
+        ...stuck.resolvers.Query,
+        later: (_: unknown, _args: unknown, { request }: GraphqlContext) => {
+          signals.push(request.signal)
+          return new Promise((resolve) => request.signal.addEventListener('abort', () => resolve('too late')))
+        }
+      }
+    }
+    for (const jit of [false, true]) {
+      const app = await appOf(t, {
+        routes: { a: { GET: () => 1 } },
+        options: { handlerTimeout: 40, errorHandler, fastifyOptions: { logger: false } }
+      })
+      await app.register(graphqlRoutes, { ...stuck, resolvers, jit })
+      for (const field of ['never', 'later', 'never']) {
+        const { status, headers, body } = await ask(app, `{ ${field} }`, { accept: NEW_TYPE })
+        t.equal(status, 503, field)
+        t.match(headers['content-type'], NEW_TYPE)
+        const error = { message: 'The request was not answered in time', extensions: { code: 'SERVICE_UNAVAILABLE' } }
+        t.strictSame(body, { errors: [error] })
+      }
+      t.strictSame((await ask(app, '{ mine }')).body, { data: { mine: 'here' } })
+    }
+    t.strictSame(
+      signals.map(({ aborted }) => aborted),
+      [true, true]
+    )
   })
 
   t.test("Fastify's own handler timeout answers in the errors form", async (t) => {
