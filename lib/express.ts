@@ -1,5 +1,5 @@
 export { default, default as express } from './express.cjs'
-export { Route } from './app/express-factory.js'
+export { Route } from './app/express-app.js'
 export { application, json, raw, request, response, Router, static, text, urlencoded } from 'express'
 export type { ExpressFactory, TwinrouteExpress } from './contract/express-factory.cjs'
 export type {

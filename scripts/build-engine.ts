@@ -6,7 +6,7 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-const FACTORY = 'lib/app/express-factory.ts'
+const FACTORY = 'lib/app/express-app.ts'
 const ENGINE = 'dist/engine.cjs'
 const DECLARATIONS = ['express.d.cts', 'contract/express-factory.d.cts']
 

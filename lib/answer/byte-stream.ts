@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import { toReadableError } from '../errors/to-error.js'
+import { toReadableError } from '../errors/readable-error.js'
 
 /** Chunks that are taken before the event loop has its turn. */
 const IN_A_ROW = 64

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
-import { bytesOf, handOver, type Chunk } from './send.js'
+import { bytesOf, handOver, type Chunk, writeHeadSafely } from './send.js'
 import type { HeaderMethods } from './headers.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
 import { hasHooks } from '../link/private-names.js'
@@ -18,7 +18,6 @@ import {
   OPEN,
   type LinkedResponse
 } from '../link/state.js'
-import { writeHeadSafely } from './safe-head.js'
 import { callbackIn, refuseWrite } from './status-line.js'
 
 /*

@@ -1,6 +1,6 @@
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import { ApiError } from '../errors/api-error.js'
-import { ClosingError } from '../errors/closing-error.js'
+import { ClosingError } from '../errors/refusals.js'
 import {
   BEGUN,
   FAILING,
@@ -13,7 +13,7 @@ import {
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
-import { loggedRequest } from '../link/logged-request.js'
+import { loggedRequest } from '../errors/readable-error.js'
 import { callbackIn, refuseWrite } from './status-line.js'
 
 type Setters = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>

@@ -1,28 +1,24 @@
 import type { Application } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { kMode, resolveMode } from '../contract/mode.js'
+import { kMode, resolveMode, isProduction, type Mode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
 import type { Usable } from '../express/use-stack.js'
 import { createAppEntry } from '../dispatch/enter.js'
-import { routerOptionsOf } from '../dispatch/router-options.js'
+import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { loadRoutes, routeDefaults, routesScope } from '../fastify/file-routes.js'
 import { keepRuntime } from '../fastify/registrations.js'
-import { prepareUploads } from '../fastify/prepare-uploads.js'
-import { checkAppOptions } from './check-app-options.js'
+import { prepareUploads } from '../body/temporary-files.js'
+import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
 import { installErrorHandler } from './error-handling.js'
-import { fastifyOptions } from './fastify-options.js'
-import { guardOtherRoutes } from './guard-routes.js'
+import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
 import { installNotFound } from './not-found.js'
-import { reportWhenReady } from './startup-report.js'
-import { leaveProcessEvents } from './process-events.js'
-import { registerLast } from './register-last.js'
-import { reservePaths } from './reserve-paths.js'
+import { leaveProcessEvents, start } from './start.js'
+import { registerLast, reservePaths } from './register-last.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
-import { start } from './start.js'
-import { timeOtherRoutes } from './time-routes.js'
+import { describeRoutes } from '../fastify/describe-routes.js'
 
 /** A Fastify instance with Express's `use` and a `start` of its own. */
 export interface App extends FastifyInstance {
@@ -114,4 +110,17 @@ function refuseSecondUse(app: FastifyInstance): void {
         'instance of your own and serve the routes there with app.register(fileRoutes, { apiDir })'
     )
   } as FastifyInstance['decorate']
+}
+
+/**
+ * When the app is ready, boot warnings go to the log; in development the table of routes is printed as text, unless logging
+ * is off. Not earlier, because plugins may add the routes that a key of the map matches.
+ */
+export function reportWhenReady(app: FastifyInstance, mode: Mode): void {
+  app.addHook('onReady', async () => {
+    const report = describeRoutes(app)
+    for (const { code, files, message } of report.warnings) app.log.warn({ code, files }, message)
+    const isLogging = app.log.level !== undefined && app.log.level !== 'silent'
+    if (!isProduction(mode) && isLogging) process.stdout.write(`${report.toString()}\n`)
+  })
 }

@@ -1,8 +1,7 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { isThenable } from '../options/values.js'
 import { readProperty } from '../errors/thrown.js'
-import { shortenError } from '../errors/readable-error.js'
-import { toReadableError } from '../errors/to-error.js'
+import { shortenError, toReadableError } from '../errors/readable-error.js'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../link/state.js'
@@ -146,5 +145,26 @@ function sendUnlessSent(reply: FastifyReply, payload: unknown): void {
     reply.send(payload)
   } catch (failure) {
     reply.send(toReadableError(failure))
+  }
+}
+
+type Reported = Error | null | undefined
+
+/** What Fastify logs of requests by itself: nothing of those that end well or by a mistake of the client's, all failures. */
+export class FailureLog extends LogController {
+  override incomingRequest(): void {}
+
+  override routeNotFound(): void {}
+
+  override requestCompleted(error: Reported, request: FastifyRequest, reply: FastifyReply): void {
+    if (error) super.requestCompleted(toReadableError(error), request, reply)
+  }
+
+  override defaultErrorLog(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    if (reply.statusCode >= 500) super.defaultErrorLog(toReadableError(error), request, reply)
+  }
+
+  override streamError(error: NodeJS.ErrnoException, request: FastifyRequest, reply: FastifyReply): void {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(toReadableError(error), request, reply)
   }
 }

@@ -1,5 +1,6 @@
 import http, { type Server } from 'node:http'
-import type { Express } from 'express'
+import express, { type Express } from 'express'
+import type expressFactoryType from '../contract/express-factory.cjs'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
 import { prepareForeignPair } from '../express/link-request.js'
@@ -52,3 +53,15 @@ function listen(server: Server, given: unknown[]): Server {
   server.once('error', tell)
   return Reflect.apply(server.listen, server, [...given.slice(0, -1), tell]) as Server
 }
+
+const { application, json, raw, request, response, Router, static: serveStatic, text, urlencoded } = express
+
+/** In Express, though not in its types. */
+export const Route: unknown = Reflect.get(express, 'Route')
+
+const statics = { application, json, raw, request, response, Route, Router, static: serveStatic, text, urlencoded }
+
+/** The factory with what Express's own has on it, and itself by name. */
+export const expressFactory: typeof expressFactoryType = Object.assign(createExpressApp, statics, {
+  express: createExpressApp as typeof expressFactoryType
+})

@@ -3,12 +3,12 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { isSendable } from '../errors/thrown.js'
-import { readableThrown, toReadableError } from '../errors/to-error.js'
+import { readableThrown, toReadableError } from '../errors/readable-error.js'
 import { link } from '../express/link-request.js'
 import { indexRouter } from '../express/route-index.js'
 import type { LinkedRequest, LinkedResponse } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
-import { prepareUploads } from '../fastify/prepare-uploads.js'
+import { prepareUploads } from '../body/temporary-files.js'
 
 type Handle = TwinrouteExpress['handle']
 

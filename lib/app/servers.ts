@@ -1,9 +1,14 @@
-import type { Server } from 'node:http'
+import { type Server, STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { deferContinue } from '../body/wait.js'
-import { furtherServers } from '../link/private-names.js'
+import { furtherServers, isAnswering } from '../link/private-names.js'
 import type { LinkedResponse } from '../link/state.js'
 import type { Shutdown } from './shutdown.js'
+import type { Socket } from 'node:net'
+import type { AppOptions } from '../contract/options.js'
+import { ApiError } from '../errors/api-error.js'
+import { codeOfStatus, errorAnswer } from '../errors/envelope.js'
+import type { Runtime } from '../dispatch/runtime.js'
 
 /**
  * Prepares every server of an app: the main one, and those Fastify adds while it starts to listen, one for each further
@@ -29,4 +34,38 @@ function answerContinue(app: FastifyInstance, server: Server): void {
     deferContinue(request, response as LinkedResponse)
     app.server.emit('request', request, response)
   })
+}
+
+const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408
+}
+
+/** Answers what node's HTTP parser refuses, for which there is no request: in the envelope when the app has an error handler. */
+export function clientErrorHandler({ mode }: Runtime, { errorHandler }: AppOptions) {
+  return function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return
+    const status = STATUS_BY_CODE[error.code ?? ''] ?? 400
+    const message = status === 400 ? 'Malformed request' : String(STATUS_CODES[status])
+    const body = errorHandler === undefined ? plain(status, message) : envelope(status, message)
+    if (socket.writable && !isAnswering(socket)) socket.write(head(status, body) + body)
+    socket.destroySoon()
+  }
+
+  function envelope(status: number, message: string): string {
+    const answer = errorAnswer(new ApiError(status, codeOfStatus(status), message), undefined, mode)
+    delete answer.body.meta.stack
+    return JSON.stringify(answer.body)
+  }
+}
+
+function plain(status: number, message: string): string {
+  return JSON.stringify({ statusCode: status, error: STATUS_CODES[status], message })
+}
+
+function head(status: number, body: string): string {
+  const type = 'Content-Type: application/json; charset=utf-8'
+  const length = `Content-Length: ${Buffer.byteLength(body)}`
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${type}\r\n${length}\r\nConnection: close\r\n\r\n`
 }

@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyBaseLogger } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
-import { closeOnProcessEvents, leaveProcessEvents } from './process-events.js'
 import { GRACE_TIME } from './shutdown.js'
+import closeWithGrace from 'close-with-grace'
+import { toReadableError } from '../errors/readable-error.js'
 
 /** Listens on the port and host of the options; from then until `close()` the process ends by closing the app first. */
 export async function start(app: FastifyInstance, mode: Mode, options: AppOptions): Promise<string> {
@@ -16,4 +17,71 @@ export async function start(app: FastifyInstance, mode: Mode, options: AppOption
     leaveProcessEvents(app)
     throw error
   }
+}
+
+type Ending = Parameters<closeWithGrace.CloseWithGraceAsyncCallback>[0]
+
+/** Milliseconds for preClose and onClose hooks; a hook that hangs must not hold the process. */
+const HOOKS_TIME = 2000
+
+/** All but SIGTERM, SIGINT and uncaught errors: a process ends by itself, reloads, or has crashed. */
+const LEFT_ALONE: closeWithGrace.AllEvents[] = [
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGILL',
+  'SIGTRAP',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGSEGV',
+  'SIGUSR2',
+  'beforeExit'
+]
+
+/** Apps that have started, each with the milliseconds it may take to close. The process waits for all of them. */
+const started = new Map<FastifyInstance, number>()
+let handlers: ReturnType<typeof closeWithGrace> | undefined
+let isEnding = false
+
+/**
+ * SIGTERM and SIGINT close the app and end the process with code 0, an uncaught error with 1; a second one ends it at once.
+ * @param time milliseconds that closing may take, hooks left out
+ */
+export function closeOnProcessEvents(app: FastifyInstance, time: number): void {
+  started.set(app, time + HOOKS_TIME)
+  install()
+}
+
+/** The opposite: signals have their usual effect again. */
+export function leaveProcessEvents(app: FastifyInstance): void {
+  if (started.delete(app)) install()
+}
+
+function install(): void {
+  if (isEnding) return
+  handlers?.uninstall()
+  handlers = undefined
+  if (started.size === 0) return
+  const delay = Math.max(...started.values())
+  handlers = closeWithGrace({ delay, logger: { error: logError }, skip: LEFT_ALONE }, closeAll)
+}
+
+async function closeAll({ err, signal }: Ending): Promise<void> {
+  isEnding = true
+  if (err === undefined) for (const { log } of started.keys()) log.info({ signal }, 'Closing')
+  else logError(err)
+  await Promise.all([...started.keys()].map((app) => app.close()))
+}
+
+/** An app without a log must not end without a word. */
+function logError(thrown: unknown): void {
+  const error = toReadableError(thrown)
+  const logs = [...started.keys()].map(({ log }) => log).filter(isLogging)
+  for (const log of logs) log.fatal(error)
+  if (logs.length > 0) return
+  process.stderr.write(`${error.stack ?? error.message}\n`)
+}
+
+function isLogging({ level }: FastifyBaseLogger): boolean {
+  return level !== undefined && level !== 'silent'
 }

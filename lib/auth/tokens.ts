@@ -9,10 +9,10 @@ import {
   type OptionRule,
   type OptionRules
 } from '../options/rules.js'
-import { accessIdentity, signToken, verifyToken, type Identity } from './access-token.js'
-import type { RefreshTokenStore } from './refresh-store.js'
 import { loadTokenKeys, type SecretOptions } from './secrets.js'
-import { invalidToken } from './token-error.js'
+import { invalidToken, tokenExpired } from './refuse.js'
+import type { KeyObject } from 'node:crypto'
+import jwt from 'jsonwebtoken'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -117,4 +117,62 @@ async function refreshIdentity(
 function requireStore({ store }: TokenServiceOptions): RefreshTokenStore {
   if (store === undefined) throw new TypeError('createTokenService was given no store for refresh tokens')
   return store
+}
+
+/** Who a token speaks for; `request.user` of the flat form. */
+export interface Identity {
+  userId: string
+  role: string
+}
+
+/** Pinned: the algorithm is ours to choose, never the token's. */
+const ALGORITHM = 'HS256'
+
+/** Signs claims with a lifetime in seconds. */
+export function signToken(claims: object, key: KeyObject, lifetime: number): string {
+  return jwt.sign(claims, key, { algorithm: ALGORITHM, expiresIn: lifetime })
+}
+
+/**
+ * The claims of a token that is well signed, not expired and has an expiry.
+ *
+ * @throws ApiError 401 `TOKEN_EXPIRED` or `INVALID_TOKEN`
+ */
+export function verifyToken(token: string, key: KeyObject): Record<string, unknown> {
+  let claims: string | jwt.JwtPayload
+  try {
+    claims = jwt.verify(token, key, { algorithms: [ALGORITHM] })
+  } catch (cause) {
+    if (cause instanceof jwt.TokenExpiredError) throw tokenExpired(cause)
+    // any error: a garbled payload fails as it is parsed, before its signature is looked at, with a SyntaxError
+    throw invalidToken(cause)
+  }
+  if (typeof claims === 'string' || !Number.isFinite(claims.exp)) throw invalidToken('no expiry')
+  return claims
+}
+
+/** The identity in an access token's claims; a refresh token's are refused. */
+export function accessIdentity({ userId, role, type }: Record<string, unknown>): Identity {
+  if (type !== undefined && type !== 'access') throw invalidToken('no access token')
+  if (typeof userId !== 'string' || userId === '') throw invalidToken('no userId')
+  if (typeof role !== 'string') throw invalidToken('no role')
+  return { userId, role }
+}
+
+/** What the store knows of a user: a user record, or these two fields of one. */
+export interface RefreshRecord {
+  /** The one refresh token that is valid for the user; null when there is none. */
+  refreshToken: string | null | undefined
+  /** The role for new access tokens. */
+  role: string
+}
+
+/** Where refresh tokens are kept, usually the table of users. All three may be async. */
+export interface RefreshTokenStore {
+  /** Replaces the user's token: an older one is no longer accepted. */
+  save(userId: string, token: string): unknown
+  /** The user's record, or null or undefined when there is no such user. */
+  read(userId: string): RefreshRecord | null | undefined | Promise<RefreshRecord | null | undefined>
+  /** Removes the user's token. */
+  clear(userId: string): unknown
 }

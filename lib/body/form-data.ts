@@ -1,13 +1,19 @@
 import { parse as parseContentType, type ContentType } from 'content-type'
-import type { RequestFormData } from '../contract/form-data.js'
+import {
+  type RequestFormData,
+  kUploads,
+  resolveUploads,
+  type UploadOptions,
+  type UploadSettings
+} from '../contract/uploads.js'
 import type { ManifestRoute } from '../contract/manifest.js'
-import { kUploads, resolveUploads, type UploadOptions, type UploadSettings } from '../contract/uploads.js'
 import { cutText } from '../errors/cut-text.js'
-import { bodyTooLarge, unsupportedBody } from '../errors/refusals.js'
+import { bodyTooLarge, unsupportedBody, abortedBody, tooLarge } from '../errors/refusals.js'
 import { readMultipart, type FormEntry } from './multipart.js'
 import { kForm, kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { TempFiles, tempParent } from './temporary-files.js'
-import { entriesOfBody, readUrlencoded } from './urlencoded-form.js'
+import { readBody } from './stream.js'
+import { isDroppedName } from './form-names.js'
 
 const MULTIPART = 'multipart/form-data'
 const URLENCODED = 'application/x-www-form-urlencoded'
@@ -121,4 +127,37 @@ function toFormData(entries: readonly FormEntry[]): RequestFormData {
     else form.append(name, value)
   }
   return form as RequestFormData
+}
+
+type TextEntry = readonly [name: string, value: string]
+
+/** Reads a urlencoded body as the web does (https://url.spec.whatwg.org/#urlencoded-parsing). */
+export async function readUrlencoded(request: LinkedRequest, limits: UploadSettings): Promise<TextEntry[]> {
+  const bytes = await readAll(request, limits.fieldSize)
+  const entries = [...new URLSearchParams(bytes.toString())]
+  if (entries.length > limits.fields) throw tooLarge(`Form has more than ${limits.fields} text fields`)
+  return entries.filter(([name]) => !isDroppedName(name))
+}
+
+function readAll(request: LinkedRequest, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (request.destroyed) return reject(abortedBody())
+    readBody(request, limit, (error, bytes) => (error === null ? resolve(bytes) : reject(error)))
+  })
+}
+
+/**
+ * The form of a urlencoded body that a parser has read: names with one text or a list of texts. undefined for what has
+ * another form, as the nested objects of `express.urlencoded({ extended: true })`.
+ */
+export function entriesOfBody(body: unknown): TextEntry[] | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const entries: TextEntry[] = []
+  for (const [name, value] of Object.entries(body as Record<string, unknown>)) {
+    for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof text !== 'string') return undefined
+      if (!isDroppedName(name)) entries.push([name, text])
+    }
+  }
+  return entries
 }

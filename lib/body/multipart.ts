@@ -2,14 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { finished } from 'node:stream'
 import { format as formatContentType, type ContentType } from 'content-type'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
-import type { FormValue } from '../contract/form-data.js'
-import type { UploadSettings } from '../contract/uploads.js'
+import type { FormValue, UploadSettings } from '../contract/uploads.js'
 import { abortedBody, bodyTooLarge, malformedBody, tooLarge, notStored } from '../errors/refusals.js'
-import { cleanFileName, openFormFile, isDroppedName, unescapeName } from './form-file.js'
+import { cleanFileName, isDroppedName, unescapeName, extendedNames } from './form-names.js'
+import { openFormFile, type TempFiles } from './temporary-files.js'
 import { onPartHeaders, type PartHeaders } from '../link/private-names.js'
 import type { LinkedRequest } from '../link/state.js'
-import { extendedNames } from './part-names.js'
-import type { TempFiles } from './temporary-files.js'
 
 /** A field or file of a form. */
 export type FormEntry = readonly [name: string, value: FormValue]

@@ -3,6 +3,9 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { kUploads, type UploadOptions, type FormFile } from '../contract/uploads.js'
+import { openAsBlob } from 'node:fs'
 
 /** A directory's name contains machine and process id, so that a sweep never removes files of a running process. */
 const PREFIX = `twinroute-uploads-${hostname().replaceAll(/\W/g, '')}`
@@ -76,4 +79,37 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH' // EPERM: it runs, as another user
   }
+}
+
+/**
+ * Keeps on a Fastify instance what holds for the forms read there. Before it serves, the temporary files that killed
+ * processes have left are removed; when it closes, its own are gone.
+ */
+export function prepareUploads(fastify: FastifyInstance, uploads: UploadOptions = {}): void {
+  Reflect.set(fastify, kUploads, uploads)
+  const parent = tempParent(uploads.directory)
+  fastify.addHook('onReady', async () => {
+    await sweepTempFiles(parent).catch((error: unknown) => {
+      fastify.log.warn({ err: error }, `Uploads cannot be kept in ${parent}`)
+    })
+  })
+  fastify.addHook('onClose', removalsEnded)
+}
+
+/** A complete temporary file, and what the client said about it. */
+export interface StoredFile {
+  path: string
+  name: string
+  type: string
+}
+
+/**
+ * A web `File` over a temporary file, with its `path`. Nothing is read until somebody reads the File: it can be sent on
+ * with `fetch` however large it is.
+ */
+export async function openFormFile({ path, name, type }: StoredFile): Promise<FormFile> {
+  const bytes = await openAsBlob(path)
+  const file = new File([bytes], name, { type })
+  // not enumerable: JSON of a File must not tell a client where files lie
+  return Object.defineProperty(file, 'path', { value: path }) as FormFile
 }

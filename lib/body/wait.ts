@@ -21,6 +21,7 @@ import {
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
+import type { FastifyInstance } from 'fastify'
 
 type Push = IncomingMessage['push']
 type Done = (error?: Error) => void
@@ -180,4 +181,12 @@ function setBody(request: LinkedRequest, bytes: Buffer, { kind, limit }: Expecte
 export function deferContinue(request: IncomingMessage, response: LinkedResponse): void {
   ;(request as LinkedRequest)[kExpect] = true
   ;(request as LinkedRequest).res = response
+}
+
+/** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
+export function leaveBodiesAlone(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (request, _payload, done) => {
+    done(null, (request.raw as { body?: unknown }).body)
+  })
 }

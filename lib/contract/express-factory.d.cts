@@ -1,6 +1,6 @@
 // What `twinroute/express` is, in the one form that programs of both module systems can read: a CommonJS declaration.
 // It is a declaration file because `export =` is no JavaScript; the build copies it. The value is made in
-// lib/app/express-factory.ts.
+// lib/app/express-app.ts.
 import express = require('express')
 import type { FastifyInstance } from 'fastify'
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'

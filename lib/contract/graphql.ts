@@ -8,8 +8,7 @@ import type {
   GraphQLScalarValueParser,
   GraphQLTypeResolver
 } from 'graphql'
-import type { Request } from './request.js'
-import type { Response } from './response.js'
+import type { Request, Response } from './request.js'
 
 /** What every resolver receives as its third argument, beside what the app's context function adds. */
 export interface GraphqlContext {

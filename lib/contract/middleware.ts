@@ -1,6 +1,5 @@
 import type { NextFunction as ExpressNextFunction } from 'express'
-import type { Request } from './request.js'
-import type { Response } from './response.js'
+import type { Request, Response } from './request.js'
 
 /** Continues with the next middleware; an argument other than `'route'` and `'router'` (as in Express) is an error. */
 export type NextFunction = ExpressNextFunction

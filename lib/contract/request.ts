@@ -1,5 +1,5 @@
-import type { Request as ExpressRequest } from 'express'
-import type { RequestFormData } from './form-data.js'
+import type { Request as ExpressRequest, Response as ExpressResponse } from 'express'
+import type { RequestFormData } from './uploads.js'
 
 /** One cookie of the request. */
 export interface CookieItem {
@@ -67,3 +67,6 @@ export interface RequestMembers {
 
 /** The request every middleware and handler receives: Express 5's, with twinroute's members. */
 export interface Request extends Omit<ExpressRequest<any, any, any, any>, keyof RequestMembers>, RequestMembers {}
+
+/** The response every middleware and handler receives: Express 5's own. */
+export interface Response extends ExpressResponse {}

@@ -3,7 +3,11 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
 import { findMissingName, forgetImports, recordImports, whileRecording } from './import-names.js'
-import type { LoadedModule } from './loaded-module.js'
+
+/** What a file exports, or what was thrown when it was imported. */
+export type LoadedModule =
+  | { file: string; exports: Readonly<Record<string, unknown>> }
+  | { file: string; error: unknown }
 
 /** jiti compiles these alone: JavaScript is imported by the process, which may have evaluated it before. */
 const COMPILED = ['.ts', '.mts', '.cts', '.tsx', '.mtsx', '.ctsx']

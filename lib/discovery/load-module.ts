@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { pathToFileURL, fileURLToPath } from 'node:url'
 import { missingNameOf } from './import-names.js'
-import { importThroughJiti } from './jiti-loader.js'
-import type { LoadedModule } from './loaded-module.js'
-import { resolveTypeScriptSpecifiers } from './typescript-specifiers.js'
+import { importThroughJiti, type LoadedModule } from './jiti-loader.js'
+import { existsSync } from 'node:fs'
+import * as nodeModule from 'node:module'
 
 // Node keeps every CommonJS module here, also those that import() loaded.
 const requireCache = createRequire(import.meta.url).cache
@@ -67,4 +67,66 @@ function plainExports(file: string, namespace: Readonly<Record<string, unknown>>
 function isCommonJs(file: string, namespace: Readonly<Record<string, unknown>>): boolean {
   if (['.cjs', '.cts'].includes(extname(file)) || 'module.exports' in namespace) return true
   return requireCache[file] !== undefined
+}
+
+/** What to do about a file that cannot be imported, where the error alone does not say it; else `otherwise`. */
+export function adviseImport(file: string, error: unknown, otherwise: string): string {
+  if (!(error instanceof Error)) return otherwise
+  const name = missingNameOf(error)
+  if (name !== undefined) {
+    const correct = `Correct the name ${name}, or export it`
+    return isTypeScript(file) ? `${correct}; if it is a type, write: import { type ${name} }` : correct
+  }
+  if (!('code' in error) || error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return otherwise
+  return (
+    'Node runs TypeScript by removing types, which this is not: write it without (a const object for an enum), ' +
+    'compile first, or start with a loader that compiles (node --import tsx)'
+  )
+}
+
+interface ResolveContext {
+  parentURL?: string | undefined
+}
+
+type Resolve = (specifier: string, context: ResolveContext) => unknown
+type RegisterHooks = (hooks: {
+  resolve: (specifier: string, context: ResolveContext, next: Resolve) => unknown
+}) => void
+
+const SCRIPT = /\.([mc]?)js$/
+const TYPESCRIPT_URL = /^file:.*\.[mc]?ts(?:[?#]|$)/
+
+let registered = false
+
+/**
+ * Lets `./store.js` in a TypeScript file mean `store.ts`, as TypeScript itself reads it, where Node strips types: Node
+ * takes the name literally. It changes nothing that Node can resolve. Kept for the life of the process, since a handler
+ * may import something later.
+ */
+export function resolveTypeScriptSpecifiers(): void {
+  if (registered || !hasHooks(nodeModule)) return
+  registered = true
+  nodeModule.registerHooks({
+    resolve(specifier, context, next) {
+      try {
+        return next(specifier, context)
+      } catch (error) {
+        const source = typeScriptFor(specifier, context)
+        if (source === undefined) throw error
+        return next(source, context)
+      }
+    }
+  })
+}
+
+/** Node 22.15 and later; the types of Node 20 do not know it. */
+function hasHooks(module: object): module is { registerHooks: RegisterHooks } {
+  return 'registerHooks' in module && typeof module.registerHooks === 'function'
+}
+
+function typeScriptFor(specifier: string, { parentURL }: ResolveContext): string | undefined {
+  if (!specifier.startsWith('.') || !SCRIPT.test(specifier)) return undefined
+  if (parentURL === undefined || !TYPESCRIPT_URL.test(parentURL)) return undefined
+  const source = specifier.replace(SCRIPT, '.$1ts')
+  return existsSync(fileURLToPath(new URL(source, parentURL))) ? source : undefined
 }

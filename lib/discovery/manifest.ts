@@ -6,13 +6,12 @@ import { isProduction, type Mode } from '../contract/mode.js'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
 import { describeType } from '../options/values.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
-import { adviseImport } from './import-advice.js'
-import { isTypeScript } from './load-module.js'
-import type { LoadedModule } from './loaded-module.js'
+import { adviseImport, isTypeScript } from './load-module.js'
+import type { LoadedModule } from './jiti-loader.js'
 import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
 import { checkRouteModule } from './route-module.js'
 import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
-import { compareSpecificity } from '../patterns/specificity.js'
+import { compareSpecificity } from '../patterns/segment.js'
 
 export interface ManifestOptions {
   /** A path (relative to the working directory) or a file URL. */

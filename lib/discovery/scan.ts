@@ -2,8 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Dire
 import { basename, dirname, join } from 'node:path'
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import { displayPath, type BootProblem, type BootWarningCode } from '../errors/boot-error.js'
-import { parseName, type InvalidName } from '../patterns/segment.js'
-import { compareText } from '../patterns/specificity.js'
+import { parseName, type InvalidName, compareText } from '../patterns/segment.js'
 
 /** A route file with the path its folders give, the base route not included. */
 export interface ScannedFile {

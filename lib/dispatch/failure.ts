@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { answerHeaders, readProperty } from '../errors/thrown.js'
 import { routeNotFound } from '../errors/refusals.js'
-import { logError, toError, toReadableError } from '../errors/to-error.js'
+import { logError, toError, toReadableError } from '../errors/readable-error.js'
 import { removeContentHeaders } from '../answer/headers.js'
 import { hasHooks } from '../link/private-names.js'
 import type { Deadline } from '../link/handler-timeout.js'

@@ -2,7 +2,8 @@ import type { Segment } from '../contract/manifest.js'
 import type { Middleware } from '../contract/middleware.js'
 import type { ApiError } from '../errors/api-error.js'
 import { routeNotFound } from '../errors/refusals.js'
-import type { Binder, BoundChain } from '../middleware/bind.js'
+import type { Binder } from '../middleware/bind.js'
+import type { BoundChain } from '../middleware/chain.js'
 import { refusedPath } from './request-target.js'
 
 /** Says what is wrong with a request's path, after the chain; undefined when nothing is. */

@@ -1,9 +1,8 @@
-import type { Handler } from '../contract/handler.js'
-import type { RouteModule, BodyParserMode } from '../contract/route-module.js'
+import type { Handler, RouteModule, BodyParserMode } from '../contract/route-module.js'
 import { methodNotAllowed } from '../errors/refusals.js'
 import type { ChainRunner } from '../middleware/run-chain.js'
 import type { Deadline } from '../link/handler-timeout.js'
-import type { ReadParams } from './parameters.js'
+import type { ReadParams } from '../patterns/read-path.js'
 import type { PathGuard } from './guard-path.js'
 
 /** What a slot answers, by method. Every method the server accepts has an entry. */

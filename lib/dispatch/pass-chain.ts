@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { type ChainRunner, composeChain, type LateNext } from '../middleware/run-chain.js'
 import type { Deadline } from '../link/handler-timeout.js'
 import {
@@ -9,15 +9,19 @@ import {
   type LinkedResponse,
   isAnswered,
   isOver,
-  kReply
+  kReply,
+  kParams
 } from '../link/state.js'
 import { redispatch } from './redispatch.js'
 import type { Runtime } from './runtime.js'
 import type { Middleware } from '../contract/middleware.js'
 import { isProduction } from '../contract/mode.js'
-import { logError } from '../errors/to-error.js'
+import { logError } from '../errors/readable-error.js'
 import type { BoundChain } from '../middleware/chain.js'
 import { asInStack, isExpressApp, mountInChain } from '../express/use-stack.js'
+import type { Segment } from '../contract/manifest.js'
+import type { Binder } from '../middleware/bind.js'
+import { createPathGuard, type GuardedPattern } from './guard-path.js'
 
 export interface Passage {
   chain: ChainRunner
@@ -88,4 +92,37 @@ function reportLateNext(runtime: Runtime, { middleware, prefix, error }: LateNex
     if (!isAnswered(response)) runtime.fail(reply, error)
   } else if (!isProduction(runtime.mode))
     reply.log.warn({ middleware, prefix }, 'A middleware called next() twice; the second is ignored')
+}
+
+export interface HookOptions {
+  binder: Binder
+  /** Milliseconds; 0 for no limit. */
+  handlerTimeout: number
+}
+
+export interface HookedRoute {
+  segments: readonly Segment[]
+  from: GuardedPattern['from']
+}
+
+/** The chain of a route that is not one of the app's own files, as its onRequest hook; null when the map has nothing for it. */
+export function createChainHook(runtime: Runtime, { segments, from }: HookedRoute, options: HookOptions) {
+  const { binder, handlerTimeout } = options
+  const bound = binder.chainFor(segments)
+  const chain = createChain(runtime, { bound, covering: binder.covering })
+  const guardPath = createPathGuard(binder, { segments, bound, from })
+  if (chain === null && guardPath === undefined) return null
+  const deadline = runtime.deadlineOf(handlerTimeout)
+  return function guard(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    const raw = request.raw as LinkedRequest
+    const go = (): void => {
+      raw[kParams] = undefined
+      const refused = guardPath?.(raw.url)
+      if (refused === undefined) done()
+      else runtime.fail(reply, refused)
+    }
+    if (chain === null) return go()
+    raw[kParams] = request.params
+    passChain(runtime, reply, { chain, deadline, go })
+  }
 }

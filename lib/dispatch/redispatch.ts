@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { loggedRequest } from '../link/logged-request.js'
+import { loggedRequest } from '../errors/readable-error.js'
 import { ON_RESPONSE_LISTENER } from '../link/private-names.js'
 import {
   isOver,

@@ -1,6 +1,8 @@
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound, targetTooLong } from '../errors/refusals.js'
 import { segmentsOf, type PathReading } from '../patterns/read-path.js'
+import type { FastifyRequest } from 'fastify'
+import { bodyKind } from '../body/parse.js'
 
 const MAX_URL = 8192
 const MAX_QUERY_PAIRS = 1000
@@ -89,4 +91,16 @@ function firstRefused(values: readonly string[]): ApiError | undefined {
 function refusedValue(value: string): ApiError | undefined {
   if (value === '' || value === '.' || value === '..') return routeNotFound()
   return FORBIDDEN.test(value) ? malformedTarget() : undefined
+}
+
+/**
+ * Fastify answers 415 to a Content-Type that is no media type (`none`, an empty one), even where no body was sent. Here it
+ * is one of those whose bodies are left to the handler, so Fastify is shown none; Express code still reads what was sent.
+ */
+export function hideMalformedType(request: FastifyRequest): void {
+  const { method } = request.raw
+  if (method === 'GET' || method === 'HEAD') return // Fastify looks at the type of no others
+  const type = request.raw.headers['content-type']
+  if (type === undefined || bodyKind(type) !== null || request.mediaType !== undefined) return
+  request.headers = { 'content-type': undefined }
 }

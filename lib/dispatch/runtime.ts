@@ -4,7 +4,7 @@ import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
 import { createCompat, type Compat } from '../express/classes.js'
 import { Deadline } from '../link/handler-timeout.js'
-import { loggedRequest } from '../link/logged-request.js'
+import { loggedRequest } from '../errors/readable-error.js'
 import { ExpressStack } from '../express/use-stack.js'
 import {
   HANDED_OVER,

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { isProduction, type Mode } from '../contract/mode.js'
-import { loggedRequest } from '../link/logged-request.js'
+import { loggedRequest } from '../errors/readable-error.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
 import { MAY_BE_RETURNED } from './returned-body.js'
 

@@ -1,10 +1,11 @@
 import { STATUS_CODES } from 'node:http'
-import { isProduction, type Mode } from '../contract/mode.js'
+import { isProduction, type Mode, modeOn } from '../contract/mode.js'
 import { ApiError, ValidationError } from './api-error.js'
 import { cutMessage, cutText } from './cut-text.js'
 import { listedProblems, validationIssues } from './problems.js'
-import { readProperty } from './thrown.js'
-import { toReadableError } from './to-error.js'
+import { readProperty, answerHeaders } from './thrown.js'
+import { toReadableError, logError } from './readable-error.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** The nested error shape of the REST error handler. */
 export interface ErrorEnvelope {
@@ -110,4 +111,17 @@ function messageOf(thrown: unknown, status: number, mode: Mode): string {
   if (status < 500) return readProperty(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text
   if (!isProduction(mode)) return typeof thrown === 'string' ? cutMessage(thrown) : text
   return status === 500 ? 'An unexpected error occurred' : (STATUS_CODES[status] ?? 'Server error')
+}
+
+/**
+ * The global error handler, for `createApp({ errorHandler })` and `fastify.setErrorHandler(errorHandler)`. Answers in the
+ * nested error envelope `{ error: { code, message, details? }, meta: { timestamp, requestId, stack? } }`: an ApiError with its
+ * own status and code, a schema-validation exception as 400 `VALIDATION_ERROR` with its issues, other errors as 500
+ * `INTERNAL_SERVER_ERROR`, whose message and stack stay on the server in production. Errors of 500 and above are logged.
+ */
+export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body } = errorAnswer(error, request.id, modeOn(request.server))
+  if (status >= 500) logError(reply.log, { err: error }, body.error.message)
+  const headers = answerHeaders(error, reply.request.raw)
+  return reply.headers(headers).code(status).type('application/json; charset=utf-8').send(body)
 }

@@ -73,3 +73,10 @@ export function notStored(reason: NodeJS.ErrnoException): ApiError {
   error.cause = reason
   return error
 }
+
+/** Why `request.signal` is aborted when the application closes; a handler that fails with it answers 503. */
+export class ClosingError extends ApiError {
+  constructor() {
+    super(503, 'SERVICE_UNAVAILABLE', 'The server is closing')
+  }
+}

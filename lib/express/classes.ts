@@ -1,4 +1,4 @@
-import http from 'node:http'
+import http, { type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
 import { requestMembers, type MemberOptions } from './request.js'
@@ -10,12 +10,12 @@ import {
   type CompatKind,
   type LinkedResponse
 } from '../link/state.js'
-import { OpenSignals } from '../link/open-signals.js'
 import { tapDestroy, tapPush, tapRead } from '../body/wait.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
 import { lateProofMethods, type WritingMethods } from '../answer/late-calls.js'
 import { json, lateProofAnswer, send, sendFile, status } from './response.js'
+import { ClosingError } from '../errors/refusals.js'
 
 /** Express's application object, with the parts its types leave out. */
 export interface ExpressApp extends Application {
@@ -135,4 +135,21 @@ function lazyLocals(): PropertyDescriptorMap {
 
 function method(value: unknown): PropertyDescriptor {
   return { value, writable: true, configurable: true, enumerable: true }
+}
+
+/** The signals of requests that are not over: of those whose `signal` was read, so that others cost nothing. */
+export class OpenSignals {
+  readonly #open = new Set<AbortController>()
+
+  add(abort: AbortController, response: ServerResponse): void {
+    const remove = (): void => void this.#open.delete(abort)
+    this.#open.add(abort)
+    response.once('close', remove).once('finish', remove) // an injected response may only finish
+  }
+
+  /** The application closes: streams that end on their signal would hold it otherwise. */
+  abort(): void {
+    for (const abort of this.#open) abort.abort(new ClosingError())
+    this.#open.clear()
+  }
 }

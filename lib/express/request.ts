@@ -43,7 +43,7 @@ export function requestMembers({ escape, kind }: MemberOptions): Descriptors {
  * Express's getters have no setters, but middleware assigns some of them (`query` by sanitizers, `hostname` by other
  * Express adapters) and would throw on every request. An assigned value stays on its request.
  */
-function assignable(getters: Descriptors): Descriptors {
+export function assignable(getters: Descriptors): Descriptors {
   const result: Descriptors = {}
   for (const [name, descriptor] of Object.entries(getters)) {
     if (descriptor.get === undefined || descriptor.set !== undefined) continue
@@ -101,37 +101,6 @@ function routingMembers(escape: Escape): Descriptors {
     }
   })
   return { ...routing, baseUrl: { value: '', writable: true, configurable: true, enumerable: true } }
-}
-
-const PLUGIN_MEMBERS = ['session', 'user'] as const
-
-/**
- * What Fastify plugins keep on Fastify's request (`session` of @fastify/session, `user` of @fastify/jwt) can be read from
- * ours, unless middleware sets its own. Only names that are decorated there: an accessor without need would show in
- * `'session' in request`.
- */
-export function showPluginMembers(layer: object, isDecorated: (name: string) => boolean): void {
-  for (const name of PLUGIN_MEMBERS) {
-    if (!isDecorated(name)) continue
-    showMember(layer, name, (request) => pluginValue(request, name))
-    if (name === 'session') showMember(layer, 'sessionID', (request) => sessionIdOf(pluginValue(request, name)))
-  }
-}
-
-function showMember(layer: object, name: string, read: (request: LinkedRequest) => unknown): void {
-  function get(this: LinkedRequest): unknown {
-    return read(this)
-  }
-  Object.defineProperties(layer, assignable({ [name]: { get, configurable: true, enumerable: true } }))
-}
-
-function pluginValue(request: LinkedRequest, name: string): unknown {
-  const reply = replyOf(request)
-  return reply === undefined ? undefined : (Reflect.get(reply.request, name) ?? undefined)
-}
-
-function sessionIdOf(session: unknown): unknown {
-  return (session as { sessionId?: unknown } | undefined)?.sessionId
 }
 
 /** On a host the client's address, protocol and host are what its Fastify believes. */
@@ -196,7 +165,7 @@ function leave(request: LinkedRequest, escape: Escape, error: unknown): void {
   if (reply !== undefined) escape(reply, error)
 }
 
-function replyOf(request: LinkedRequest) {
+export function replyOf(request: LinkedRequest) {
   return (request.res as LinkedResponse | undefined)?.[kReply] ?? undefined
 }
 

@@ -2,7 +2,7 @@ import { format as formatContentType, parse as parseContentType } from 'content-
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { validateHeader } from '../errors/thrown.js'
-import { etagOf } from './etag.js'
+import { etagOf } from './settings.js'
 import { bytesOf, handOver, type Chunk } from '../answer/send.js'
 import { isUnfinished, refuseSecond, tooLate } from '../answer/late-calls.js'
 import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from '../link/state.js'

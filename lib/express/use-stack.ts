@@ -1,7 +1,6 @@
 import express, { type Router } from 'express'
 import type { ErrorMiddleware, Middleware } from '../contract/middleware.js'
-import type { PathReading } from '../patterns/read-path.js'
-import { canonicalUrl } from './canonical-url.js'
+import { type PathReading, canonicalUrl } from '../patterns/read-path.js'
 import { type LinkedRequest, type LinkedResponse, kInStack, kOriginalUrl, kParams } from '../link/state.js'
 import type { ExpressApp } from './classes.js'
 

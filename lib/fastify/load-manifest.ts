@@ -2,7 +2,7 @@ import type { RouteManifest } from '../contract/manifest.js'
 import { loadModules } from '../discovery/load-module.js'
 import { buildRoutes, findRoutes, warnOfTypeScript, type ManifestOptions } from '../discovery/manifest.js'
 import { BootError, type BootProblem } from '../errors/boot-error.js'
-import { chooseMiddleware, findMiddlewareFile } from '../middleware/map-file.js'
+import { chooseMiddleware, findMiddlewareFile } from '../middleware/map.js'
 import { formatPattern } from '../patterns/pattern.js'
 
 /**

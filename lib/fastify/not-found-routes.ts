@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { kUnguarded } from '../contract/middleware.js'
 import { isWaiting, type LinkedResponse } from '../link/state.js'
 import { createNotFoundEntry, type NotFoundOptions } from '../dispatch/not-found.js'
-import { leaveBodiesAlone } from './content-type-parsers.js'
+import { leaveBodiesAlone } from '../body/wait.js'
 import { keepNotFoundEntry, notFoundEntryOf } from './registrations.js'
 
 export interface NotFoundAnswer extends NotFoundOptions {

@@ -6,7 +6,7 @@ import type { Binder } from '../middleware/bind.js'
 import type { BoundRoute } from '../middleware/report.js'
 import { adoptServer } from '../express/link-request.js'
 import type { createNotFoundEntry } from '../dispatch/not-found.js'
-import { routerOptionsOf } from '../dispatch/router-options.js'
+import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 
 /** File routes of one registration. */

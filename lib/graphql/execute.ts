@@ -1,16 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql'
 import type { GraphqlContext } from '../contract/graphql.js'
-import { logError } from '../errors/to-error.js'
+import { logError } from '../errors/readable-error.js'
 import { sendFailure, sendResult } from './answer.js'
 import { checkCost, type CostRule } from './cost/cost-rule.js'
 import type { Variables } from './cost/cost-plan.js'
 import type { Documents, PreparedOperation } from './documents/documents.js'
 import { mayCompile } from './engine.js'
-import { type ErrorFormat, formatResolverError, isDeliberate } from './format-error.js'
+import { type ErrorFormat, formatResolverError, isDeliberate, RequestError } from './errors.js'
 import { readParameters } from './body.js'
 import { isPromise } from '../options/values.js'
-import { RequestError } from './errors.js'
 import { coerceVariables, isSmall, type VariableRules } from './documents/variables.js'
 
 export interface Endpoint {

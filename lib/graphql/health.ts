@@ -3,7 +3,7 @@ import { parse } from 'graphql'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
 import { errorAnswer } from '../errors/envelope.js'
-import { logError } from '../errors/to-error.js'
+import { logError } from '../errors/readable-error.js'
 import type { HealthOptions } from './options.js'
 
 const PROBE = parse('{__typename}')

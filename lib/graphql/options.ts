@@ -1,7 +1,6 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import type { ContextFunction, GraphqlContext, Resolvers } from '../contract/graphql.js'
 import type { Mode } from '../contract/mode.js'
-import type { CacheLoad } from './cache/cache-load.js'
 import type { MemoryStoreOptions, ResultStore } from './cache/result-store.js'
 
 /** Compiles documents in the background, when the event loop has time. */
@@ -125,12 +124,18 @@ export interface ResultCacheOptions extends Scoped, MemoryStoreOptions {
   loadTimeout?: number
 }
 
-/** One run of a cached field. */
+/** One run of a cached field's resolver, which several requests may share. */
+export interface SharedLoad {
+  /** Aborted when the load has taken too long. */
+  readonly signal: AbortSignal
+}
+
+/** One read of a cached field. */
 export interface CachedRead {
   args: object
   context: GraphqlContext
   /** Runs the field's own resolver, for the cache when it is given a load, else for the request alone. */
-  load: (load?: CacheLoad) => unknown
+  load: (load?: SharedLoad) => unknown
   /** Hears of failures of the store, which do not fail the read. */
   onStoreError: (error: unknown) => void
 }

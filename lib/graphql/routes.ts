@@ -4,11 +4,10 @@ import type { Request } from '../contract/request.js'
 import { sendFailure, sendResult, answerPreflight, PREFLIGHT_CONFIG } from './answer.js'
 import { acceptJsonOnly, replayBody } from './body.js'
 import { createPostHandler, type Endpoint } from './execute.js'
-import type { ErrorFormat } from './format-error.js'
+import { type ErrorFormat, RequestError } from './errors.js'
 import { createHealthHandler } from './health.js'
 import type { HealthOptions } from './options.js'
 import { assetNames, createPageHandler, sendAsset } from './page/playground.js'
-import { RequestError } from './errors.js'
 
 export interface RouteSettings {
   path: string

@@ -1,6 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
-import type { Request } from '../contract/request.js'
-import type { Response } from '../contract/response.js'
+import type { Request, Response } from '../contract/request.js'
 import { checkOptions, FUNCTION, TEXT } from '../options/rules.js'
 
 const HEADER = 'x-api-version'

@@ -11,7 +11,6 @@ import {
   type OptionRules
 } from '../options/rules.js'
 import { problemsThatFit } from '../errors/problems.js'
-import { readRequestBody } from './request-body.js'
 import {
   check,
   isSchema,
@@ -21,6 +20,9 @@ import {
   type SchemaOutput,
   type Source
 } from './standard-schema.js'
+import type { ManifestRoute } from '../contract/manifest.js'
+import { awaitBody } from '../body/wait.js'
+import { kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 
 export interface ValidateOptions {
   /** Largest body in bytes, when this middleware is the one that reads it. Default, and most, that of the route file; else 1 MiB. */
@@ -97,4 +99,27 @@ async function checkSources(schemas: SchemaBySource, request: Request): Promise<
     else problems.push(...checked.problems)
   }
   return problems.length === 0 ? { value } : { problems: problemsThatFit(problems) }
+}
+
+/**
+ * Reads the body as the body step of a route file does, unless somebody has: the same types, the same limits, and the stream
+ * can be read again afterwards. Also for requests of any other Express application.
+ *
+ * @param given the caller's limit in bytes; a route file's own is never exceeded
+ */
+export function readRequestBody(request: Request, given: number | undefined): Promise<void> {
+  const limit = Math.min(given ?? Number.POSITIVE_INFINITY, routeLimit(request) ?? given ?? 1_048_576)
+  return new Promise((resolve, reject) => {
+    awaitBody(request as LinkedRequest, limit, (error) => {
+      if (error === undefined) resolve()
+      else reject(error)
+    })
+  })
+}
+
+/** The limit of the route file that will get the request; undefined where there is none. */
+function routeLimit(request: Request): number | undefined {
+  const route = (request.res as LinkedResponse | undefined)?.[kReply]?.request.routeOptions
+  const { twinroute } = (route?.config ?? {}) as { twinroute?: ManifestRoute }
+  return twinroute === undefined ? undefined : route?.bodyLimit
 }

@@ -1,9 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks'
 import type { FastifyReply } from 'fastify'
-import type { RequestFormData } from '../contract/form-data.js'
-import type { Request } from '../contract/request.js'
-import type { Response } from '../contract/response.js'
-import type { OpenSignals } from './open-signals.js'
+import type { RequestFormData } from '../contract/uploads.js'
+import type { Request, Response } from '../contract/request.js'
 
 /** What the objects are for: an app of `createApp`, a host's own Fastify, an application of `twinroute/express`. */
 export type CompatKind = 'app' | 'host' | 'express'
@@ -71,13 +69,18 @@ export const BEGUN = 4
 /** The same, and a second answer has been refused: its error is with error middleware, which may end the answer. */
 export const REFUSED = 5
 
+/** The signals of requests that are not over. */
+interface SignalList {
+  add(abort: AbortController, response: Response): void
+}
+
 /** Where a response waits for its answer; the handler timeout keeps one. */
 export interface WaitingList {
   release(response: LinkedResponse): void
 }
 
 export interface LinkedRequest extends Request {
-  readonly [kCompat]: { readonly openSignals: OpenSignals } | undefined
+  readonly [kCompat]: { readonly openSignals: SignalList } | undefined
   readonly [kOtherKind]?: true
   [kTap]: number
   [kChunks]: Buffer[] | null

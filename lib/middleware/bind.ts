@@ -1,7 +1,7 @@
 import type { Segment } from '../contract/manifest.js'
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { parsePrefix } from './map.js'
-import { compareSpecificity } from '../patterns/specificity.js'
+import { compareSpecificity } from '../patterns/segment.js'
 import { BootError } from '../errors/boot-error.js'
 import { bindChain, bindEverything, guardsAmong, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
 import { PrefixRouter } from './prefix-router.js'

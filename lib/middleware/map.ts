@@ -1,8 +1,11 @@
 import type { MiddlewareMap } from '../contract/middleware.js'
-import { type BootProblem, BootError } from '../errors/boot-error.js'
+import { type BootProblem, BootError, displayPath } from '../errors/boot-error.js'
 import { describeType } from '../options/values.js'
-import { checkMiddlewareList, type WrongEntry } from '../options/middleware-list.js'
+import { checkMiddlewareList, type WrongEntry } from '../discovery/route-module.js'
 import { formatPattern, parsePath } from '../patterns/pattern.js'
+import { adviseImport } from '../discovery/load-module.js'
+import type { LoadedModule } from '../discovery/jiti-loader.js'
+import { findMiddlewareFiles } from '../discovery/scan.js'
 
 /**
  * Checks a middleware map: what its keys and values must be, and that no two keys mean the same prefix.
@@ -70,4 +73,89 @@ export function createMiddleware(map: MiddlewareMap): MiddlewareMap {
   const checked = checkMiddlewareMap(map)
   if (checked.problems.length > 0) throw new BootError(checked.problems)
   return checked.map
+}
+
+/** The middleware map of the application, and the file it came from, if it came from one. */
+export interface ChosenMiddleware {
+  map: MiddlewareMap
+  file: string | undefined
+}
+
+interface FindOptions {
+  apiDir: string
+  given: MiddlewareMap | undefined
+  problems: BootProblem[]
+}
+
+/** The one middleware file in `apiDir` or beside it. Not looked for when the map was given as an option. */
+export function findMiddlewareFile({ apiDir, given, problems }: FindOptions): string | undefined {
+  if (given !== undefined) return undefined
+  const files = findMiddlewareFiles(apiDir)
+  if (files.length < 2) return files[0]
+  problems.push({
+    code: 'MIDDLEWARE_FILE_TWICE',
+    message: `${files.length} middleware files were found in apiDir and beside it`,
+    files,
+    fix: 'Keep one, or give the map as the option middleware'
+  })
+  return undefined
+}
+
+interface ChooseOptions {
+  file: string | undefined
+  given: MiddlewareMap | undefined
+  modules: ReadonlyMap<string, LoadedModule>
+  problems: BootProblem[]
+}
+
+/** The checked map: the given one, the file's export, or an empty one. */
+export function chooseMiddleware({ file, given, modules, problems }: ChooseOptions): ChosenMiddleware {
+  const map = given ?? (file === undefined ? {} : readExport(file, modules.get(file), problems))
+  const checked = checkMiddlewareMap(map, file === undefined ? [] : [file])
+  problems.push(...checked.problems)
+  return { map: checked.map, file }
+}
+
+function readExport(
+  file: string,
+  loaded: LoadedModule | undefined,
+  problems: BootProblem[]
+): Readonly<Record<string, unknown>> {
+  if (loaded === undefined) return {}
+  if ('error' in loaded) {
+    problems.push(...importProblems(file, loaded.error))
+    return {}
+  }
+  const map: unknown = loaded.exports['middleware']
+  if (isMap(map)) return map
+  problems.push({
+    code: 'MIDDLEWARE_FILE_INVALID',
+    message:
+      map === undefined
+        ? `${displayPath(file)} exports no middleware`
+        : `${displayPath(file)} exports middleware as ${describeType(map)}`,
+    files: [file],
+    fix: 'Write: export const middleware = createMiddleware({ "/api/admin/": [authenticate] })'
+  })
+  return {}
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What `createMiddleware` threw inside the file is listed problem by problem, with the file's name added. */
+function importProblems(file: string, cause: unknown): readonly BootProblem[] {
+  if (cause instanceof BootError) {
+    return cause.problems.map((problem) => ({ ...problem, files: problem.files.length === 0 ? [file] : problem.files }))
+  }
+  return [
+    {
+      code: 'MIDDLEWARE_IMPORT_FAILED',
+      message: `${displayPath(file)} cannot be imported`,
+      files: [file],
+      fix: adviseImport(file, cause, 'Mend the error; without its middleware the application does not start'),
+      cause
+    }
+  ]
 }

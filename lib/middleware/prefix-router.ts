@@ -1,8 +1,7 @@
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
 import type { RouteParam, Segment } from '../contract/manifest.js'
 import { toFastify } from '../patterns/pattern.js'
-import type { BoundPrefix } from './chain.js'
-import { coverSegments, foldSegment } from './cover.js'
+import { type BoundPrefix, coverSegments, foldSegment } from './chain.js'
 import { isUnambiguous, segmentsOf, type PathReading } from '../patterns/read-path.js'
 
 export interface PrefixRouterOptions extends PathReading {

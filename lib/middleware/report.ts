@@ -1,8 +1,14 @@
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import type { RouteModule } from '../contract/route-module.js'
 import type { BootWarningCode } from '../errors/boot-error.js'
-import { bindChain, ownMiddleware, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
-import { coverSegments } from './cover.js'
+import {
+  bindChain,
+  ownMiddleware,
+  type BindOptions,
+  type BoundChain,
+  type BoundPrefix,
+  coverSegments
+} from './chain.js'
 
 /** A route as the report needs it: from a file, or registered by a plugin (then without file and module). */
 export interface BoundRoute {

@@ -1,6 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
-import type { Request } from '../contract/request.js'
-import type { Response } from '../contract/response.js'
+import type { Request, Response } from '../contract/request.js'
 import { isThenable } from '../options/values.js'
 import { routeNotFound } from '../errors/refusals.js'
 import type { BoundChain } from './chain.js'

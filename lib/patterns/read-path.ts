@@ -1,3 +1,6 @@
+import type { FastifyInstance } from 'fastify'
+import type { RouteParam } from '../contract/manifest.js'
+
 /** How the app's router reads the path of a url. */
 export interface PathReading {
   ignoreDuplicateSlashes: boolean
@@ -48,4 +51,74 @@ export function isUnambiguous(url: string): boolean {
 /** Signs of a path that not everybody reads alike; a few that are harmless are among them. */
 export function mayBeAmbiguous(url: string): boolean {
   return /%2f|%5c|%2e|[/\\]\.|\/\/|\\/i.test(url)
+}
+
+const UNRESERVED = /[\w.~!*'()-]/
+
+/**
+ * The url as `use()` and chains match it. The routers there do not decode, while the one behind them does (`/%61dmin` is
+ * `/admin` there), so a guard of `/admin` must see `/admin`, too; or it could be bypassed. Escapes that are needed stay
+ * (`%2F`, `%20`, `%C3%BC`).
+ */
+export function canonicalUrl(url: string, { ignoreDuplicateSlashes, useSemicolonDelimiter }: PathReading): string {
+  if (!ignoreDuplicateSlashes && !useSemicolonDelimiter && !url.includes('%')) return url
+  const end = useSemicolonDelimiter ? url.search(/[?;]/) : url.indexOf('?')
+  let path = end === -1 ? url : url.slice(0, end)
+  if (path.includes('%')) path = path.replaceAll(/%[\da-f]{2}/gi, shortest)
+  if (ignoreDuplicateSlashes) path = path.replaceAll(/\/{2,}/g, '/')
+  return end === -1 ? path : `${path}?${url.slice(end + 1)}`
+}
+
+/** The one way to write a character (RFC 3986, section 6.2.2). */
+function shortest(escape: string): string {
+  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+  return UNRESERVED.test(character) ? character : escape.toUpperCase()
+}
+
+export interface RouterOptions {
+  caseSensitive: boolean
+  ignoreTrailingSlash: boolean
+  ignoreDuplicateSlashes: boolean
+  useSemicolonDelimiter: boolean
+  maxParamLength: number
+}
+
+/** How the app's router reads a path. Fastify takes these options in two places; the binding follows either. */
+export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
+  const own = initialConfig.routerOptions as Partial<RouterOptions> | undefined
+  return {
+    caseSensitive: (initialConfig.caseSensitive ?? true) && (own?.caseSensitive ?? true),
+    ignoreTrailingSlash: Boolean(initialConfig.ignoreTrailingSlash) || Boolean(own?.ignoreTrailingSlash),
+    ignoreDuplicateSlashes: Boolean(initialConfig.ignoreDuplicateSlashes) || Boolean(own?.ignoreDuplicateSlashes),
+    useSemicolonDelimiter: Boolean(initialConfig.useSemicolonDelimiter) || Boolean(own?.useSemicolonDelimiter),
+    maxParamLength: Math.max(initialConfig.maxParamLength ?? 100, own?.maxParamLength ?? 100)
+  }
+}
+
+/** Turns the router's parameters into those of the route file; undefined when they are the same. */
+export type ReadParams = (params: Record<string, string>, url: string) => Record<string, unknown>
+
+export interface ParamReading extends PathReading {
+  /** Segments in front of a rest parameter. */
+  depth: number
+}
+
+/**
+ * Parameter names the router cannot hold stand under safe tokens there, and a rest parameter is one text in which an
+ * encoded slash cannot be told from a real one: its array is read from the url as the router reads it, each segment
+ * decoded once.
+ */
+export function paramReader(params: readonly RouteParam[], reading: ParamReading): ReadParams | undefined {
+  if (params.every((param) => param.token === param.name && !param.rest)) return undefined
+  return (values, url) => {
+    const named: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+    for (const { token, name, rest } of params) named[name] = rest ? restOf(url, reading) : values[token]
+    return named
+  }
+}
+
+function restOf(url: string, { depth, ...reading }: ParamReading): string[] {
+  const segments = segmentsOf(url, reading)?.slice(depth) ?? []
+  if (segments.at(-1) === '') segments.pop()
+  return segments
 }

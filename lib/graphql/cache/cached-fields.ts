@@ -1,7 +1,6 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql'
 import type { GraphqlContext } from '../../contract/graphql.js'
-import type { CacheLoad } from './cache-load.js'
-import type { ResultCache } from '../options.js'
+import type { ResultCache, SharedLoad } from '../options.js'
 import { requireField } from '../schema.js'
 import { SetupError } from '../errors.js'
 
@@ -41,7 +40,7 @@ function wrapOnce(done: WeakSet<object>, field: Field, wrap: (resolve: Resolver)
 
 function throughCache(name: string, resolve: Resolver): Resolver {
   return (source, args, context, info) => {
-    const load = (own?: CacheLoad): unknown => resolve(source, args, own ? contextOf(own, context) : context, info)
+    const load = (own?: SharedLoad): unknown => resolve(source, args, own ? contextOf(own, context) : context, info)
     const cache = cacheOf(context)
     if (cache === undefined || !Object.hasOwn(cache.fields, name)) return load()
     return cache.read(name, { args, context, load, onStoreError: (error) => warn(context, error) })
@@ -49,7 +48,7 @@ function throughCache(name: string, resolve: Resolver): Resolver {
 }
 
 /** The request's context, but its signal is that of the load: the request may end before those who have joined it. */
-function contextOf(load: CacheLoad, context: EngineContext): EngineContext {
+function contextOf(load: SharedLoad, context: EngineContext): EngineContext {
   const signal = { get: () => load.signal, configurable: true }
   return { ...context, request: Object.create(context.request, { signal }) as EngineContext['request'] }
 }

@@ -1,10 +1,10 @@
 import { argumentsKey, isKeepable } from './cache-key.js'
-import { CacheLoad } from './cache-load.js'
 import { checkCacheOptions } from '../check-options.js'
 import type { CachedField, CachedRead, ResultCache, ResultCacheOptions } from '../options.js'
 import { createMemoryStore, type ResultStore } from './result-store.js'
 import { isPromise, settle } from '../../options/values.js'
 import { SetupError } from '../errors.js'
+import { ApiError } from '../../errors/api-error.js'
 
 /**
  * A cache for results of root fields. Errors are not kept, nor is what holds one; equal reads that run at the same time share
@@ -114,5 +114,38 @@ function attempt<T>(ask: () => T | Promise<T>, { onStoreError }: CachedRead): T 
   } catch (error) {
     onStoreError(error)
     return undefined
+  }
+}
+
+/**
+ * One run of a cached field's resolver. It belongs to the cache, since requests share it: it goes on when the client that
+ * caused it leaves, and ends after its own time.
+ */
+export class CacheLoad {
+  #abort: AbortController | undefined
+  #expired: ApiError | undefined
+
+  /** Aborts when the load has taken too long. Made when it is asked for: most resolvers ask for none. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#expired !== undefined) this.#abort.abort(this.#expired)
+    }
+    return this.#abort.signal
+  }
+
+  /** The result, or an error when it has not come within so many milliseconds; 0 for any time. */
+  within<T>(result: Promise<T>, milliseconds: number, field: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const expire = (): void => {
+        this.#expired = new ApiError(503, 'SERVICE_UNAVAILABLE', `${field} was not loaded within ${milliseconds} ms`)
+        reject(this.#expired)
+        this.#abort?.abort(this.#expired)
+      }
+      const timer = milliseconds === 0 ? undefined : setTimeout(expire, milliseconds)
+      const settle = (): void => clearTimeout(timer)
+      result.then(resolve, reject)
+      result.then(settle, settle)
+    })
   }
 }

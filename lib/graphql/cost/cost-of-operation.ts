@@ -12,13 +12,13 @@ import {
   isObjectType,
   Kind,
   type SelectionNode,
-  type SelectionSetNode
+  type SelectionSetNode,
+  type DirectiveNode
 } from 'graphql'
 import type { FieldCost } from '../options.js'
 import type { CostRule } from './cost-rule.js'
-import { conditionsOf, holdsVariable } from './conditions.js'
-import { type Cost, CostPlan, type Term } from './cost-plan.js'
-import { fragmentsOf, isIntrospectionField, type OperationDocument } from '../documents/operation.js'
+import { holdsVariable, fragmentsOf, isIntrospectionField, type OperationDocument } from '../documents/operation.js'
+import { type Cost, CostPlan, type Term, type Variables } from './cost-plan.js'
 
 /**
  * What an operation costs, worked out once: each selection is looked at once for every object type it can apply to, and
@@ -105,4 +105,24 @@ interface WeighedField {
   node: FieldNode
   field: GraphQLField<unknown, unknown>
   cost: Exclude<FieldCost, number>
+}
+
+type Condition = (variables: Variables) => boolean
+
+/** When a selection is included: `never`, or whenever all conditions hold (always, when there are none). */
+export function conditionsOf({ directives = [] }: SelectionNode): readonly Condition[] | 'never' {
+  const conditions: Condition[] = []
+  for (const directive of directives) {
+    const wanted = wantedValue(directive)
+    const value = wanted === undefined ? undefined : directive.arguments?.find(({ name }) => name.value === 'if')?.value
+    if (value?.kind === Kind.BOOLEAN && value.value !== wanted) return 'never'
+    if (value?.kind === Kind.VARIABLE) conditions.push((variables) => variables[value.name.value] === wanted)
+  }
+  return conditions
+}
+
+/** What `if` must be for the selection to be included. */
+function wantedValue(directive: DirectiveNode): boolean | undefined {
+  if (directive.name.value === 'include') return true
+  return directive.name.value === 'skip' ? false : undefined
 }

@@ -13,12 +13,11 @@ import {
   visit
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { isCompilable } from './compilable.js'
+import { isCompilable, pickOperation } from './operation.js'
 import type { CostRule } from '../cost/cost-rule.js'
 import type { Cost } from '../cost/cost-plan.js'
 import { costOfOperation } from '../cost/cost-of-operation.js'
 import { checkShape, type Limits } from '../cost/limits.js'
-import { pickOperation } from './operation.js'
 import { refuseWith, RequestError } from '../errors.js'
 
 /** An operation that may run: parsed, validated and measured. */

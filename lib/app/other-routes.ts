@@ -1,11 +1,19 @@
-import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
+import type {
+  FastifyInstance,
+  onRequestHookHandler,
+  RouteOptions,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction
+} from 'fastify'
 import type { RouteManifest } from '../contract/manifest.js'
 import { kUnguarded } from '../contract/middleware.js'
 import { parseFastifyPath } from '../patterns/pattern.js'
-import { createChainHook, type HookedRoute, type HookOptions } from '../dispatch/chain-hook.js'
+import { createChainHook, type HookedRoute, type HookOptions } from '../dispatch/pass-chain.js'
 import { keepOther } from '../fastify/registrations.js'
 import type { Runtime } from '../dispatch/runtime.js'
-import { fileOf } from './reserve-paths.js'
+import { fileOf } from './register-last.js'
+import type { LinkedResponse } from '../link/state.js'
 
 interface GuardOptions extends HookOptions {
   /** The app's own file routes, which run their chains themselves. */
@@ -41,4 +49,24 @@ function toHooked(route: RouteOptions & { prefix?: string }): HookedRoute {
 
 function isUnguarded({ config }: RouteOptions): boolean {
   return config !== undefined && kUnguarded in config
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
+
+/**
+ * The handler timeout of the app for routes that are not files: those of plugins (`/graphql` too) and of `app.get()`. The wait
+ * begins behind all onRequest hooks and ends when the head leaves. A route with a `handlerTimeout` of Fastify's keeps that.
+ */
+export function timeOtherRoutes(app: FastifyInstance, runtime: Runtime, handlerTimeout: number): void {
+  const deadline = runtime.deadlineOf(handlerTimeout)
+  if (deadline === undefined) return
+  const wait: Hook = (_request, reply, done) => {
+    deadline.watch(reply.raw as LinkedResponse)
+    done()
+  }
+  app.addHook('onRoute', (route: RouteOptions) => {
+    if (fileOf(route) !== undefined || route.handlerTimeout !== undefined) return
+    const own = route.onRequest as Hook | Hook[] | undefined
+    route.onRequest = [...(own === undefined ? [] : [own].flat()), wait]
+  })
 }
