@@ -3,9 +3,11 @@ import { EventEmitter, once } from 'node:events'
 import { createReadStream, existsSync } from 'node:fs'
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http'
 import { createServer as createHttp2, connect } from 'node:http2'
+import { Agent as HttpsAgent, createServer as createHttps, get as getHttps } from 'node:https'
 import { createRequire } from 'node:module'
 import { Socket, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import fastifyCors from '@fastify/cors'
 import realExpress from 'express'
@@ -80,15 +82,102 @@ t.test('every way to an application has the whole request and response', async (
   }
 })
 
-t.test('a server of ours makes our objects, so that no request is changed afterwards', async (t) => {
+/** Says whether the server has made the request and the response of our classes. */
+function tellingWhoMade(t: any): TwinrouteExpress {
   const app = made(t)
+  const isMade = (value: object, kind: unknown): boolean =>
+    Object.getPrototypeOf(value) === (kind as { prototype: object }).prototype
   app.get('/', (req, res) => {
-    const isMade = (value: object, kind: unknown): boolean =>
-      Object.getPrototypeOf(value) === (kind as { prototype: object }).prototype
     res.json([isMade(req, app.serverOptions.IncomingMessage), isMade(res, app.serverOptions.ServerResponse)])
   })
-  const call = callOver(await addressOf(t, app.listen(0, '127.0.0.1')))
+  return app
+}
+
+t.test('a server of ours makes our objects, so that no request is changed afterwards', async (t) => {
+  const call = callOver(await addressOf(t, tellingWhoMade(t).listen(0, '127.0.0.1')))
   t.strictSame((await call('GET /')).json, [true, true])
+})
+
+t.test('a server of your own makes our objects from its second request on', async (t) => {
+  const servers: Record<string, (app: TwinrouteExpress) => Server> = {
+    'http.createServer(app)': (app) => createServer(app),
+    'http.createServer().on("request", app)': (app) => createServer().on('request', app),
+    'a listener that calls app': (app) => createServer((request, response) => app(request, response))
+  }
+  for (const [way, create] of Object.entries(servers)) {
+    const call = await over(t, create(tellingWhoMade(t)))
+    t.strictSame(
+      (await call('GET /')).json,
+      [false, false],
+      `${way}: the first pair was there before the app was called`
+    )
+    t.strictSame((await call('GET /')).json, [true, true], way)
+  }
+})
+
+t.test('and so does a server of node:https', async (t) => {
+  // a key that both sides know, so that no certificate is needed
+  const known = { identity: 'test', psk: Buffer.alloc(32, 7) }
+  const ciphers = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const
+  const server = createHttps({ ...ciphers, pskCallback: () => known.psk }, tellingWhoMade(t)).listen(0, '127.0.0.1')
+  const { port } = new URL(await addressOf(t, server))
+  const agent = new HttpsAgent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const ask = async (): Promise<unknown> => {
+    const options = { ...ciphers, agent, port, host: '127.0.0.1', pskCallback: () => known }
+    const [answer] = await once(getHttps({ ...options, checkServerIdentity: () => undefined }), 'response')
+    return JSON.parse(await text(answer))
+  }
+  t.strictSame(await ask(), [false, false])
+  t.strictSame(await ask(), [true, true], 'on the same connection')
+})
+
+t.test('what else a server of your own serves is answered by node as before', async (t) => {
+  const app = made(t)
+  app.get('/app', (_req, res) => void res.json({ app: true }))
+  const server = createServer((request, response) => {
+    if (request.url === '/app') return app(request, response)
+    response.setHeader('X-Own', '1')
+    response.writeHead(203, { 'Content-Type': 'text/x-own' })
+    request.on('data', (chunk) => response.write(chunk)).on('end', () => response.end('.'))
+  })
+  const call = await over(t, server)
+  for (let round = 0; round < 2; round++) {
+    const answer = await call('POST /own', { body: 'abc' })
+    t.match(answer, { status: 203, headers: { 'x-own': '1', 'content-type': 'text/x-own' }, text: 'abc.' })
+    t.strictSame((await call('GET /app')).json, { app: true })
+  }
+})
+
+t.test('two applications behind one server answer by their own settings', async (t) => {
+  const apps = ['a', 'b'].map((name) => {
+    const app = made(t)
+    app.set('json spaces', name === 'a' ? 0 : 1)
+    app.use((req, res) => void res.json({ name, isOwn: req.app === app && res.app === app }))
+    return app
+  }) as [TwinrouteExpress, TwinrouteExpress]
+  const call = await over(
+    t,
+    createServer((request, response) => apps[request.url?.startsWith('/b') ? 1 : 0](request, response))
+  )
+  for (let round = 0; round < 3; round++) {
+    t.equal((await call('GET /a')).text, '{"name":"a","isOwn":true}')
+    t.equal((await call('GET /b')).text, '{\n "name": "b",\n "isOwn": true\n}')
+  }
+})
+
+t.test('a server with request classes of its own keeps them', async (t) => {
+  class OwnRequest extends IncomingMessage {}
+  const app = made(t)
+  app.get('/', (req, res) => void res.json({ hasExpress: typeof req.get === 'function', body: typeof res.json }))
+  const server = createServer({ IncomingMessage: OwnRequest }, app)
+  const kinds: unknown[] = []
+  server.prependListener('request', (request) => kinds.push(Object.getPrototypeOf(request)))
+  const call = await over(t, server)
+  for (let round = 0; round < 2; round++) {
+    t.strictSame((await call('GET /')).json, { hasExpress: true, body: 'function' })
+  }
+  t.strictSame(kinds, [OwnRequest.prototype, OwnRequest.prototype])
 })
 
 t.test('hooks and plugins of Fastify take part', async (t) => {

@@ -3,15 +3,15 @@ import express, { type Express } from 'express'
 import type expressFactoryType from '../contract/express-factory.cjs'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
-import { prepareForeignPair } from '../express/link-request.js'
+import { adoptServerOf, prepareForeignPair } from '../express/link-request.js'
 import { createRuntime } from '../dispatch/runtime.js'
 import { createEngine, type Engine } from './express-engine.js'
 
 /**
  * Express's `express()` on twinroute's engine: change the import, run on Fastify. Registration is synchronous and allowed
  * at any time, settings, views, routers and mounted apps are Express's own. `app.listen()` and a server made with
- * `http.createServer(app.serverOptions, app)` create our request and response objects; a server made without the options
- * works, but upgrades its objects one by one.
+ * `http.createServer(app.serverOptions, app)` create our request and response objects; any other server of node's does so
+ * behind its first request.
  *
  * Fastify is made when it is first asked for: by a request that is not a mounted application's, or by `app.fastify`.
  */
@@ -28,7 +28,10 @@ export function createExpressApp(): TwinrouteExpress {
   app.enable('x-powered-by')
   const handleMounted = app.handle
   app.handle = function (request, response, next) {
-    if (next === undefined) return (made ?? engine()).handle(request, response)
+    if (next === undefined) {
+      adoptServerOf(request, response, runtime.compat)
+      return (made ?? engine()).handle(request, response)
+    }
     prepareForeignPair(request, response)
     handleMounted.call(app, request, response, next)
   }

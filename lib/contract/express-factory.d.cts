@@ -17,7 +17,10 @@ declare namespace expressFactory {
      * routes registered here are asked before Express's.
      */
     readonly fastify: FastifyInstance
-    /** For a server of one's own: `https.createServer({ ...app.serverOptions, key, cert }, app)`. */
+    /**
+     * For a server of your own: `https.createServer({ ...app.serverOptions, key, cert }, app)`. Without them the server creates
+     * our objects from its second request on.
+     */
     readonly serverOptions: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>
     handle: (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
   }

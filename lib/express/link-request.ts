@@ -29,6 +29,20 @@ export function adoptServer(server: http.Server, compat: Compat): boolean {
   return true
 }
 
+const seen = new WeakSet<http.Server>()
+
+/**
+ * {@link adoptServer} for the server that made a pair, at the first of its requests: `http.createServer(app)` then costs what
+ * `app.listen()` does. Its other listeners get our objects as well, which are node's own where no reply belongs to them.
+ */
+export function adoptServerOf(request: http.IncomingMessage, response: http.ServerResponse, compat: Compat): void {
+  if ((response as LinkedResponse)[kReply] !== undefined) return // ours already
+  const { server } = (request.socket ?? {}) as { server?: http.Server | null }
+  if (!server || seen.has(server)) return
+  seen.add(server)
+  adoptServer(server, compat)
+}
+
 /** Ties Node's pair to Fastify's. The first step of every request that meets Express code. */
 export function link(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
