@@ -1,6 +1,6 @@
 import { createClient } from 'redis'
 import { describe, expect, test } from 'tstyche'
-import type { Handler, Middleware, Request, Response } from 'twinroute'
+import type { Handler, Middleware, NextFunction, Request, Response } from 'twinroute'
 import {
   authenticate,
   createPasswordHasher,
@@ -101,7 +101,11 @@ describe('validate', () => {
 
   test('a validated request is a request', () => {
     expect<ValidatedRequest<typeof validateUser>>().type.toBeAssignableTo<Request>()
-    type CreateUser = (request: ValidatedRequest<typeof validateUser>, response: Response) => unknown
+    type CreateUser = (
+      request: ValidatedRequest<typeof validateUser>,
+      response: Response,
+      next: NextFunction
+    ) => unknown
     expect<Handler>().type.toBeAssignableTo<CreateUser>()
   })
 
