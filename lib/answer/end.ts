@@ -29,18 +29,18 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * any, ended   write, end(chunk)               warned, no effect; its callback gets node's error    -
  * any, ended   end                             node's: its callback hears that the answer has ended -
  * OPEN         write, end, refused by node     to the error handler (status-line.ts)                FAILING
- * OPEN         send, json                      hand-over.ts: reply.send, onSend hooks               HANDED_OVER
- * OPEN         a stream is delivered           hand-over.ts: Fastify pipes it                       LEAVING
+ * OPEN         send, json                      send.ts: reply.send, onSend hooks                    HANDED_OVER
+ * OPEN         a stream is delivered           send.ts: Fastify pipes it                            LEAVING
  * OPEN         writeHead                       node's writeHead, with the reply's headers           BEGUN
  * OPEN         write                           node's write, which calls writeHead                  BEGUN
  * OPEN         end, onSend hooks               the payload takes the reply's way, so that they run  HANDED_OVER
  * OPEN         end, no hooks to run            node's end, which calls writeHead                    BEGUN
  * OPEN         an error                        dispatch/failure.ts: to the error handler            FAILING
- * HANDED_OVER  what node refuses to send       thrown to the caller of `send` (hand-over.ts)        OPEN
+ * HANDED_OVER  what node refuses to send       thrown to the caller of `send` (send.ts)             OPEN
  * HANDED_OVER  an error in a hook              app/error-handling.ts: to error middleware           OPEN
  * HANDED_OVER  the same, no error middleware   to the error handler, which calls reply.send         -
  * HANDED_OVER  end                             nothing: hooks still run, Fastify will end           -
- * not OPEN     writeHead, refused by node      the head goes out without it (safe-head.ts)          LEAVING
+ * not OPEN     writeHead, refused by node      the head goes out without it (send.ts)               LEAVING
  * HANDED_OVER  status                          warned, no effect                                    -
  * HANDED_OVER  writeHead, `end` raw or patched the head waits for the body (holdHead)               LEAVING
  * HANDED_OVER  writeHead                       node's, called by Fastify                            LEAVING

@@ -43,7 +43,7 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
 }
 
 /** Whether what is thrown while this answer's head is written has somebody to catch it: behind asynchronous hooks it has not. */
-export function isUnderWay(response: LinkedResponse): boolean {
+function isUnderWay(response: LinkedResponse): boolean {
   return underWay === response
 }
 

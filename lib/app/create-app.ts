@@ -13,7 +13,7 @@ import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
 import { installErrorHandler } from './error-handling.js'
 import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
-import { installNotFound } from './not-found.js'
+import { installNotFound } from '../fastify/not-found.js'
 import { leaveProcessEvents, start } from './start.js'
 import { registerLast, reservePaths } from './register-last.js'
 import { prepareServers } from './servers.js'
@@ -116,7 +116,7 @@ function refuseSecondUse(app: FastifyInstance): void {
  * When the app is ready, boot warnings go to the log; in development the table of routes is printed as text, unless logging
  * is off. Not earlier, because plugins may add the routes that a key of the map matches.
  */
-export function reportWhenReady(app: FastifyInstance, mode: Mode): void {
+function reportWhenReady(app: FastifyInstance, mode: Mode): void {
   app.addHook('onReady', async () => {
     const report = describeRoutes(app)
     for (const { code, files, message } of report.warnings) app.log.warn({ code, files }, message)

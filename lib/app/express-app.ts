@@ -15,7 +15,7 @@ import { createEngine, type Engine } from './express-engine.js'
  *
  * Fastify is made when it is first asked for: by a request that is not a mounted application's, or by `app.fastify`.
  */
-export function createExpressApp(): TwinrouteExpress {
+function createExpressApp(): TwinrouteExpress {
   let made: Engine | undefined
   const engine = (): Engine => (made ??= createEngine(runtime, app))
   const runtime = createRuntime({

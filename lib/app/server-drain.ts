@@ -125,7 +125,7 @@ const FEW = 64
  * The open connections of a server. They are held weakly and looked through now and then: a `close` listener on each would
  * cost 270 bytes for every idle client, this costs half of it.
  */
-export class OpenSockets {
+class OpenSockets {
   #refs: WeakRef<Socket>[] = []
   #full = FEW
 

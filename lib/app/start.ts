@@ -47,7 +47,7 @@ let isEnding = false
  * SIGTERM and SIGINT close the app and end the process with code 0, an uncaught error with 1; a second one ends it at once.
  * @param time milliseconds that closing may take, hooks left out
  */
-export function closeOnProcessEvents(app: FastifyInstance, time: number): void {
+function closeOnProcessEvents(app: FastifyInstance, time: number): void {
   started.set(app, time + HOOKS_TIME)
   install()
 }

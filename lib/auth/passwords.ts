@@ -89,7 +89,7 @@ export interface HashPoolOptions {
 }
 
 /** Worker threads for password hashes, started by the first one. Idle threads do not keep the process alive. */
-export class HashPool {
+class HashPool {
   readonly #options: HashPoolOptions
   #pool: Tinypool | undefined
   #closed = false

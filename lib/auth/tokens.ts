@@ -129,7 +129,7 @@ export interface Identity {
 const ALGORITHM = 'HS256'
 
 /** Signs claims with a lifetime in seconds. */
-export function signToken(claims: object, key: KeyObject, lifetime: number): string {
+function signToken(claims: object, key: KeyObject, lifetime: number): string {
   return jwt.sign(claims, key, { algorithm: ALGORITHM, expiresIn: lifetime })
 }
 
@@ -138,7 +138,7 @@ export function signToken(claims: object, key: KeyObject, lifetime: number): str
  *
  * @throws ApiError 401 `TOKEN_EXPIRED` or `INVALID_TOKEN`
  */
-export function verifyToken(token: string, key: KeyObject): Record<string, unknown> {
+function verifyToken(token: string, key: KeyObject): Record<string, unknown> {
   let claims: string | jwt.JwtPayload
   try {
     claims = jwt.verify(token, key, { algorithms: [ALGORITHM] })
@@ -152,7 +152,7 @@ export function verifyToken(token: string, key: KeyObject): Record<string, unkno
 }
 
 /** The identity in an access token's claims; a refresh token's are refused. */
-export function accessIdentity({ userId, role, type }: Record<string, unknown>): Identity {
+function accessIdentity({ userId, role, type }: Record<string, unknown>): Identity {
   if (type !== undefined && type !== 'access') throw invalidToken('no access token')
   if (typeof userId !== 'string' || userId === '') throw invalidToken('no userId')
   if (typeof role !== 'string') throw invalidToken('no role')

@@ -132,7 +132,7 @@ function toFormData(entries: readonly FormEntry[]): RequestFormData {
 type TextEntry = readonly [name: string, value: string]
 
 /** Reads a urlencoded body as the web does (https://url.spec.whatwg.org/#urlencoded-parsing). */
-export async function readUrlencoded(request: LinkedRequest, limits: UploadSettings): Promise<TextEntry[]> {
+async function readUrlencoded(request: LinkedRequest, limits: UploadSettings): Promise<TextEntry[]> {
   const bytes = await readAll(request, limits.fieldSize)
   const entries = [...new URLSearchParams(bytes.toString())]
   if (entries.length > limits.fields) throw tooLarge(`Form has more than ${limits.fields} text fields`)
@@ -150,7 +150,7 @@ function readAll(request: LinkedRequest, limit: number): Promise<Buffer> {
  * The form of a urlencoded body that a parser has read: names with one text or a list of texts. undefined for what has
  * another form, as the nested objects of `express.urlencoded({ extended: true })`.
  */
-export function entriesOfBody(body: unknown): TextEntry[] | undefined {
+function entriesOfBody(body: unknown): TextEntry[] | undefined {
   if (typeof body !== 'object' || body === null) return undefined
   const entries: TextEntry[] = []
   for (const [name, value] of Object.entries(body as Record<string, unknown>)) {

@@ -23,7 +23,7 @@ export function tempParent(directory: string | URL | undefined): string {
 const removals = new Set<Promise<void>>()
 
 /** Resolves when the removals under way have ended, well or not. */
-export async function removalsEnded(): Promise<void> {
+async function removalsEnded(): Promise<void> {
   await Promise.allSettled(removals)
 }
 
@@ -57,7 +57,7 @@ export class TempFiles {
 }
 
 /** Removes the directories that processes of this machine and user have left behind when they were killed. */
-export async function sweepTempFiles(parent: string): Promise<void> {
+async function sweepTempFiles(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = NAME.exec(name)?.[1]
     if (pid === undefined) continue

@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
-import { missingNameOf } from './import-names.js'
-import { importThroughJiti, type LoadedModule } from './jiti-loader.js'
+import { missingNameOf, importThroughJiti, type LoadedModule } from './jiti-loader.js'
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 
@@ -103,7 +102,7 @@ let registered = false
  * takes the name literally. It changes nothing that Node can resolve. Kept for the life of the process, since a handler
  * may import something later.
  */
-export function resolveTypeScriptSpecifiers(): void {
+function resolveTypeScriptSpecifiers(): void {
   if (registered || !hasHooks(nodeModule)) return
   registered = true
   nodeModule.registerHooks({

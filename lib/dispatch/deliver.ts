@@ -78,7 +78,7 @@ function releaseReturned(result: unknown): void {
 }
 
 /** An integer status from 200 to 599 and no keys but status, headers, body; `{ status: 200, data }` is data. */
-export function isStatusObject(result: object): result is StatusObject {
+function isStatusObject(result: object): result is StatusObject {
   const { status } = result as { status?: unknown }
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) return false
   return isPlain(result) && Object.keys(result).every((key) => STATUS_KEYS.has(key))

@@ -21,7 +21,7 @@ export function methodTable(module: RouteModule, serverMethods: readonly string[
 }
 
 /** The `Allow` header of a route (RFC 9110, section 10.2.1): what it exports, HEAD beside GET, and OPTIONS always. */
-export function allowedMethods(module: RouteModule): string {
+function allowedMethods(module: RouteModule): string {
   const methods = new Set(Object.keys(module.handlers))
   if (methods.has('GET')) methods.add('HEAD')
   methods.add('OPTIONS')

@@ -84,7 +84,7 @@ const MAX_ERRORS = 100
  * error (loggers mark what they write), a status that is no number, headers node would not send, a chain of causes
  * without end. Error handlers and loggers read all of this where nothing would catch what it throws.
  */
-export function readableError(error: Error): Error {
+function readableError(error: Error): Error {
   return isReadable(error, 0, { left: MAX_ERRORS }) && hasPlainHeaders(error) ? error : copyOf(error)
 }
 
@@ -126,7 +126,7 @@ function isStatus(value: unknown): boolean {
 }
 
 /** Whether the headers an error asks for can be read and sent, if it has any. */
-export function hasPlainHeaders(error: object): boolean {
+function hasPlainHeaders(error: object): boolean {
   try {
     const { headers } = error as { headers?: unknown }
     if (headers === undefined || headers === null) return true

@@ -89,7 +89,7 @@ type Base = ResponseBase & WritingMethods & HeaderMethods
 const incoming = http.IncomingMessage.prototype
 
 /** The overridden stream methods; only objects whose base is node's IncomingMessage may inherit them. */
-export const requestStreamLayer: object = Object.create(express.request, {
+const requestStreamLayer: object = Object.create(express.request, {
   push: method(tapPush(incoming.push)),
   _destroy: method(tapDestroy(incoming._destroy)),
   _read: method(tapRead(incoming._read))
@@ -103,7 +103,7 @@ export function writingMembers(base: Base): PropertyDescriptorMap {
 }
 
 /** Our response members over Express's own, which other packages may have replaced. */
-export function responseMembers(kind: CompatKind): PropertyDescriptorMap {
+function responseMembers(kind: CompatKind): PropertyDescriptorMap {
   const members = {
     ...writingMembers(express.response as Base),
     send: method(send),
@@ -138,7 +138,7 @@ function method(value: unknown): PropertyDescriptor {
 }
 
 /** The signals of requests that are not over: of those whose `signal` was read, so that others cost nothing. */
-export class OpenSignals {
+class OpenSignals {
   readonly #open = new Set<AbortController>()
 
   add(abort: AbortController, response: ServerResponse): void {

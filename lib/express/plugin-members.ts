@@ -25,7 +25,7 @@ const PLUGIN_MEMBERS = ['session', 'user'] as const
  * ours, unless middleware sets its own. Only names that are decorated there: an accessor without need would show in
  * `'session' in request`.
  */
-export function showPluginMembers(layer: object, isDecorated: (name: string) => boolean): void {
+function showPluginMembers(layer: object, isDecorated: (name: string) => boolean): void {
   for (const name of PLUGIN_MEMBERS) {
     if (!isDecorated(name)) continue
     showMember(layer, name, (request) => pluginValue(request, name))

@@ -47,7 +47,7 @@ function refusalStatus(mediaType: MediaType): number {
 }
 
 export const JSON_TYPE = 'application/json'
-export const GRAPHQL_TYPE = 'application/graphql-response+json'
+const GRAPHQL_TYPE = 'application/graphql-response+json'
 
 export type MediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE
 
@@ -60,7 +60,7 @@ const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
  * The media type of the answer: the newer one for those who name it and like it best, else JSON, as GraphQL over HTTP has
  * it for clients that name neither. It decides the status of a refused document: 400, or in JSON 200.
  */
-export function mediaTypeFor(request: FastifyRequest): MediaType {
+function mediaTypeFor(request: FastifyRequest): MediaType {
   // nearly nobody names it, and negotiating costs more than looking
   if (!request.headers.accept?.includes('graphql-response')) return JSON_TYPE
   const best = express.request.accepts.call(request.raw as Request, JSON_TYPE, GRAPHQL_TYPE)
@@ -79,7 +79,7 @@ const HEADERS = ['Content-Type', 'Authorization']
 export const PREFLIGHT_CONFIG = { [kUnguarded]: true, cors: { preflightContinue: true, strictPreflight: false } }
 
 /** Any origin may read the answer, without credentials, unless CORS has granted this very origin. */
-export function allowAnyOrigin(reply: FastifyReply): void {
+function allowAnyOrigin(reply: FastifyReply): void {
   if (reply.hasHeader(ALLOW_ORIGIN) || reply.raw.hasHeader(ALLOW_ORIGIN)) return
   reply.header(ALLOW_ORIGIN, '*')
   // browsers refuse the two together, and rightly

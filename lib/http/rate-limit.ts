@@ -89,7 +89,7 @@ const NO_ADDRESS = 'unknown'
  *
  * @param onNoAddress hears that the client has no address, so that it is counted together with all others without one
  */
-export function clientRouteKey(request: Request, onNoAddress: () => void): string {
+function clientRouteKey(request: Request, onNoAddress: () => void): string {
   const network = clientNetwork(request.ip)
   if (network === NO_ADDRESS) onNoAddress()
   return `${network}|${routePattern(request)}`.slice(0, MAX_KEY_LENGTH)

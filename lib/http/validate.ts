@@ -107,7 +107,7 @@ async function checkSources(schemas: SchemaBySource, request: Request): Promise<
  *
  * @param given the caller's limit in bytes; a route file's own is never exceeded
  */
-export function readRequestBody(request: Request, given: number | undefined): Promise<void> {
+function readRequestBody(request: Request, given: number | undefined): Promise<void> {
   const limit = Math.min(given ?? Number.POSITIVE_INFINITY, routeLimit(request) ?? given ?? 1_048_576)
   return new Promise((resolve, reject) => {
     awaitBody(request as LinkedRequest, limit, (error) => {

@@ -13,7 +13,7 @@ import { findMiddlewareFiles } from '../discovery/scan.js'
  * @param files the file the map stands in, for the problems
  * @returns a frozen copy of the map, and every problem found
  */
-export function checkMiddlewareMap(
+function checkMiddlewareMap(
   map: Readonly<Record<string, unknown>>,
   files: readonly string[] = []
 ): { map: MiddlewareMap; problems: BootProblem[] } {

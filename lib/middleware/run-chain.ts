@@ -187,7 +187,7 @@ const QUESTION_MARK = 63
  * Takes the first `depth` segments off a url, still encoded: what they mean was decided by the router. Slashes in a row
  * count as one (a host may let them), and a url that is no path (`*`, absolute form) is left whole.
  */
-export function stripSegments(url: string, depth: number): StrippedUrl {
+function stripSegments(url: string, depth: number): StrippedUrl {
   if (depth === 0 || url.charCodeAt(0) !== SLASH) return { base: '', rest: url }
   let position = 0
   for (let left = depth; left > 0; left--) {

@@ -121,7 +121,7 @@ function attempt<T>(ask: () => T | Promise<T>, { onStoreError }: CachedRead): T 
  * One run of a cached field's resolver. It belongs to the cache, since requests share it: it goes on when the client that
  * caused it leaves, and ends after its own time.
  */
-export class CacheLoad {
+class CacheLoad {
   #abort: AbortController | undefined
   #expired: ApiError | undefined
 

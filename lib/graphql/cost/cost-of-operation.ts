@@ -110,7 +110,7 @@ interface WeighedField {
 type Condition = (variables: Variables) => boolean
 
 /** When a selection is included: `never`, or whenever all conditions hold (always, when there are none). */
-export function conditionsOf({ directives = [] }: SelectionNode): readonly Condition[] | 'never' {
+function conditionsOf({ directives = [] }: SelectionNode): readonly Condition[] | 'never' {
   const conditions: Condition[] = []
   for (const directive of directives) {
     const wanted = wantedValue(directive)

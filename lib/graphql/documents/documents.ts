@@ -129,7 +129,7 @@ const POINTED_AT: ReadonlySet<string> = new Set([
  *
  * @returns the number of nodes
  */
-export function compactLocations(document: DocumentNode): number {
+function compactLocations(document: DocumentNode): number {
   let nodes = 0
   visit(document, {
     enter(node) {

@@ -98,7 +98,7 @@ const MAX_LEVELS = 2
  * A JSON value as GraphQL writes it in messages. Not by its own function: that writes a value to its end, for every error
  * anew, and the value is as long as the client likes.
  */
-export function inspectValue(value: unknown): string {
+function inspectValue(value: unknown): string {
   return cutText(write(value, 0), MAX_TEXT)
 }
 
