@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { toReadableError } from '../errors/readable-error.js'
 
 /** Chunks that are taken before the event loop has its turn. */
@@ -40,7 +40,7 @@ function readableOf({ next, release }: Source): Readable {
     let chunk: string | Uint8Array | null
     do {
       // a source that always has a chunk at hand would let nothing else run, not even the end of its connection
-      if (++pulls % IN_A_ROW === 0) await turn()
+      if (++pulls % IN_A_ROW === 0) await nextTurn()
       const { done, value } = await next()
       isOver = done === true
       chunk = isOver ? null : checked(value)

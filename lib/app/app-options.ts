@@ -17,7 +17,7 @@ import { ROUTES_RULES } from '../options/routes-options.js'
 import { checkOrigins, CORS } from './cors.js'
 import { randomUUID } from 'node:crypto'
 import type { FastifyServerOptions } from 'fastify'
-import type { Compat } from '../express/classes.js'
+import type { ExpressSide } from '../express/classes.js'
 import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
@@ -101,7 +101,7 @@ export function fastifyOptions(options: AppOptions, runtime: Runtime, frame: Fra
     trustProxy,
     bodyLimit,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH, ...given.routerOptions },
-    ...serverClasses(given as ServerChoice, runtime.compat)
+    ...serverClasses(given as ServerChoice, runtime.express)
   } as FastifyServerOptions
 }
 
@@ -115,13 +115,13 @@ function requestId(request: object): string {
   return (request as Partial<LinkedRequest>)[kRequestId] ?? randomUUID()
 }
 
-/** Our request and response classes, where the kind of server takes them. HTTP/2 streams are upgraded one by one. */
-function serverClasses(given: ServerChoice, compat: Compat): object {
-  const classes = { IncomingMessage: compat.IncomingMessage, ServerResponse: compat.ServerResponse }
+/** Our request and response classes, where the kind of server takes them. Requests of HTTP/2 are prepared one by one. */
+function serverClasses(given: ServerChoice, side: ExpressSide): object {
+  const classes = { IncomingMessage: side.IncomingMessage, ServerResponse: side.ServerResponse }
   const https = given.https === true ? {} : given.https
   if (given.http2 === true) {
     if (!https) return {}
-    const fallback = { Http1IncomingMessage: compat.IncomingMessage, Http1ServerResponse: compat.ServerResponse }
+    const fallback = { Http1IncomingMessage: side.IncomingMessage, Http1ServerResponse: side.ServerResponse }
     return { https: { ...https, ...fallback } }
   }
   return https ? { https: { ...https, ...classes } } : { http: { ...given.http, ...classes } }

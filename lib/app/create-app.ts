@@ -14,7 +14,7 @@ import { createCorsHook } from './cors.js'
 import { installErrorHandler } from './error-handling.js'
 import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
 import { installNotFound } from '../fastify/not-found.js'
-import { leaveProcessEvents, start } from './start.js'
+import { ignoreProcessEvents, start } from './start.js'
 import { registerLast, reservePaths } from './register-last.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
@@ -56,7 +56,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { enableCors } = options.expressOptions ?? {}
   const cors = enableCors && createCorsHook(enableCors)
   const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors }))
-  runtime.compat.expressApp.set('trust proxy', options.trustProxy ?? false)
+  runtime.express.expressApp.set('trust proxy', options.trustProxy ?? false)
   /*
    * From here on the order counts:
    * - the runtime and the mode are looked for on the server by all that follows;
@@ -70,9 +70,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   prepareUploads(app, options.uploads)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
   if (cors !== undefined) app.addHook('onRequest', cors)
-  runtime.stack.readPathsAs(routerOptionsOf(app))
+  runtime.stack.setPathReading(routerOptionsOf(app))
   app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))
-  prepareServers(app, new Shutdown(app, runtime.compat, options.shutdown))
+  prepareServers(app, new Shutdown(app, runtime.express, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
   const notFound = installNotFound(app, { ...defaults, runtime, binder: routes.binder })
@@ -92,10 +92,10 @@ function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions)
     },
     start: () => start(app, runtime.mode, options)
   }
-  app.decorate('express', runtime.compat.expressApp)
+  app.decorate('express', runtime.express.expressApp)
   app.decorate('use', methods.use)
   app.decorate('start', methods.start)
-  app.addHook('onClose', async () => leaveProcessEvents(app))
+  app.addHook('onClose', async () => ignoreProcessEvents(app))
   refuseSecondUse(app)
   return app as App
 }

@@ -21,7 +21,7 @@ type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyReques
 export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
   let last: ErrorHandler = sendAsFastify
   const replace = (handler: NonNullable<AppOptions['errorHandler']>): void => {
-    runtime.stack.useLast(isErrorMiddleware(handler) ? handler : undefined)
+    runtime.stack.setLastErrorMiddleware(isErrorMiddleware(handler) ? handler : undefined)
     last = isErrorMiddleware(handler) ? sendAsFastify : (handler as ErrorHandler)
   }
   if (errorHandler !== undefined) replace(errorHandler)
@@ -103,7 +103,7 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors }: Frame, ha
   })
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     const answer = (): void => {
-      linkInApp(runtime.compat, request, reply)
+      linkInApp(runtime.express, request, reply)
       const refuse = (): void => fail(reply, error)
       const guard = (): void => passGuards(app(), reply, error, refuse)
       if (runtime.stack.isEmpty) guard()

@@ -24,18 +24,18 @@ function createExpressApp(): TwinrouteExpress {
     route: (request, response) => engine().fastify.routing(request, response),
     handlerTimeout: 0
   })
-  const app = runtime.compat.expressApp as Express as TwinrouteExpress
+  const app = runtime.express.expressApp as Express as TwinrouteExpress
   app.enable('x-powered-by')
   const handleMounted = app.handle
   app.handle = function (request, response, next) {
     if (next === undefined) {
-      adoptServerOf(request, response, runtime.compat)
+      adoptServerOf(request, response, runtime.express)
       return (made ?? engine()).handle(request, response)
     }
     prepareForeignPair(request, response)
     handleMounted.call(app, request, response, next)
   }
-  const { IncomingMessage, ServerResponse } = runtime.compat
+  const { IncomingMessage, ServerResponse } = runtime.express
   const serverOptions = { IncomingMessage, ServerResponse }
   app.listen = ((...given: unknown[]) => listen(http.createServer(serverOptions, app), given)) as Express['listen']
   // not enumerable: whoever copies or prints an application needs no Fastify

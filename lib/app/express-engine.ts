@@ -22,10 +22,10 @@ export interface Engine {
  * plugins, and before Fastify would parse a body.
  */
 export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
-  const { compat } = runtime
+  const { express: side } = runtime
   const refused = new RefusedPaths()
   const fastify: FastifyInstance = Fastify({
-    http: { IncomingMessage: compat.IncomingMessage, ServerResponse: compat.ServerResponse },
+    http: { IncomingMessage: side.IncomingMessage, ServerResponse: side.ServerResponse },
     frameworkErrors(_error, { raw }, reply) {
       refused.hide(raw, fastify.supportedMethods)
       fastify.routing(raw, reply.raw)
@@ -34,14 +34,14 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
   prepareUploads(fastify)
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.method === refused.method) refused.show(request.raw)
-    link(compat, request, reply)
+    link(side, request, reply)
     done()
   })
   fastify.addHook('preParsing', (request, reply, payload, done) => {
     if (request.is404) runRouter(app, reply)
     else done(null, payload)
   })
-  fastify.addHook('preClose', async () => compat.openSignals.abort())
+  fastify.addHook('preClose', async () => side.openSignals.abort())
   fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
   return { fastify, handle: bootOnFirstRequest(fastify) }
 }

@@ -10,7 +10,7 @@ import type { RouteManifest } from '../contract/manifest.js'
 import { kUnguarded } from '../contract/middleware.js'
 import { parseFastifyPath } from '../patterns/pattern.js'
 import { createChainHook, type HookedRoute, type HookOptions } from '../dispatch/pass-chain.js'
-import { keepOther } from '../fastify/registrations.js'
+import { keepOtherRoute } from '../fastify/registrations.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { fileOf } from './register-last.js'
 import type { LinkedResponse } from '../link/state.js'
@@ -30,7 +30,7 @@ export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options
     if (isUnguarded(route) || files.has(fileOf(route))) return
     const hooked = toHooked(route)
     if (fileOf(route) === undefined)
-      keepOther(app, { pattern: route.url, segments: hooked.segments, methods: [route.method].flat() })
+      keepOtherRoute(app, { pattern: route.url, segments: hooked.segments, methods: [route.method].flat() })
     const hook = createChainHook(runtime, hooked, options)
     if (hook === null) return
     const own = route.onRequest as onRequestHookHandler | onRequestHookHandler[] | undefined

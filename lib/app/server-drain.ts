@@ -1,7 +1,7 @@
 import { Server as HttpServer } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import { Server, type Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as TlsServer, TLSSocket } from 'node:tls'
 import { hasExchange } from '../link/private-names.js'
 
@@ -48,10 +48,10 @@ export class ServerDrain {
    */
   async acceptWaiting(): Promise<void> {
     if (!this.#server.listening) return
-    await turn() // the present one may have had its look at the listener already
+    await nextTurn() // the present one may have had its look at the listener already
     for (let turns = 0; turns < BACKLOG; turns++) {
       const before = this.#accepted
-      await turn()
+      await nextTurn()
       if (this.#accepted === before) return
     }
   }

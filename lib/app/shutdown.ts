@@ -3,7 +3,7 @@ import { Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { ShutdownOptions } from '../contract/options.js'
-import type { Compat } from '../express/classes.js'
+import type { ExpressSide } from '../express/classes.js'
 import { ServerDrain } from './server-drain.js'
 
 /** Milliseconds that requests may take to end: Docker and others kill after ten seconds, and hooks need a part of them. */
@@ -16,17 +16,17 @@ export const GRACE_TIME = 8000
  */
 export class Shutdown {
   readonly #app: FastifyInstance
-  readonly #compat: Compat
+  readonly #side: ExpressSide
   readonly #options: Required<Pick<ShutdownOptions, 'delay' | 'graceTime'>>
   readonly #drains: ServerDrain[] = []
   #stopped: Promise<void> | undefined
   #finished: Promise<void> | undefined
 
-  constructor(app: FastifyInstance, compat: Compat, { delay = 0, graceTime = GRACE_TIME }: ShutdownOptions = {}) {
+  constructor(app: FastifyInstance, side: ExpressSide, { delay = 0, graceTime = GRACE_TIME }: ShutdownOptions = {}) {
     this.#app = app
-    this.#compat = compat
+    this.#side = side
     this.#options = { delay, graceTime }
-    compat.expressApp.locals.isClosing = false
+    side.expressApp.locals.isClosing = false
     app.decorate('isClosing', { getter: () => this.isClosing })
     this.#stopBeforeFastify()
   }
@@ -69,7 +69,7 @@ export class Shutdown {
   }
 
   async #stopAccepting(): Promise<void> {
-    const { expressApp, openSignals, ServerResponse } = this.#compat
+    const { expressApp, openSignals, ServerResponse } = this.#side
     expressApp.locals.isClosing = true
     if (this.#drains.some((drain) => drain.isListening)) await wait(this.#options.delay)
     await Promise.all(this.#drains.map((drain) => drain.acceptWaiting()))

@@ -14,7 +14,7 @@ export async function start(app: FastifyInstance, mode: Mode, options: AppOption
   try {
     return await app.listen({ port, host })
   } catch (error) {
-    leaveProcessEvents(app)
+    ignoreProcessEvents(app)
     throw error
   }
 }
@@ -25,7 +25,7 @@ type Ending = Parameters<closeWithGrace.CloseWithGraceAsyncCallback>[0]
 const HOOKS_TIME = 2000
 
 /** All but SIGTERM, SIGINT and uncaught errors: a process ends by itself, reloads, or has crashed. */
-const LEFT_ALONE: closeWithGrace.AllEvents[] = [
+const IGNORED_EVENTS: closeWithGrace.AllEvents[] = [
   'SIGHUP',
   'SIGQUIT',
   'SIGILL',
@@ -53,7 +53,7 @@ function closeOnProcessEvents(app: FastifyInstance, time: number): void {
 }
 
 /** The opposite: signals have their usual effect again. */
-export function leaveProcessEvents(app: FastifyInstance): void {
+export function ignoreProcessEvents(app: FastifyInstance): void {
   if (started.delete(app)) install()
 }
 
@@ -63,7 +63,7 @@ function install(): void {
   handlers = undefined
   if (started.size === 0) return
   const delay = Math.max(...started.values())
-  handlers = closeWithGrace({ delay, logger: { error: logError }, skip: LEFT_ALONE }, closeAll)
+  handlers = closeWithGrace({ delay, logger: { error: logError }, skip: IGNORED_EVENTS }, closeAll)
 }
 
 async function closeAll({ err, signal }: Ending): Promise<void> {

@@ -47,7 +47,7 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
   checkOptions('createPasswordHasher', options, RULES)
   const { cost = 10, threads, maxWaiting = 256 } = options
   const pool = new HashPool({ threads, maxWaiting })
-  const nobodysHash = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
+  const decoyHash = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`
   return {
     async hash(password) {
       checkPassword(password)
@@ -56,7 +56,7 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
     async verify(password, hash) {
       checkPassword(password)
       const known = typeof hash === 'string' && BCRYPT_HASH.test(hash)
-      const equal = await pool.run<boolean>('compare', { password, hash: known ? hash : nobodysHash })
+      const equal = await pool.run<boolean>('compare', { password, hash: known ? hash : decoyHash })
       return known && equal
     },
     close: () => pool.close(),

@@ -164,12 +164,12 @@ function awaitTap(request: LinkedRequest, kind: BodyKind, limit: number, done: D
   request[kWake] = (error) => scope.runInAsyncScope(finish, undefined, error)
 }
 
-interface Expected {
+interface ParseSettings {
   kind: BodyKind
   limit: number
 }
 
-function setBody(request: LinkedRequest, bytes: Buffer, { kind, limit }: Expected, done: Done): void {
+function setBody(request: LinkedRequest, bytes: Buffer, { kind, limit }: ParseSettings, done: Done): void {
   const encoding = request.headers['content-encoding']
   parseBody(bytes, { kind, encoding }, limit, (error, value) => {
     if (error === null && value !== undefined && request.body === undefined) request.body = value
@@ -184,7 +184,7 @@ export function deferContinue(request: IncomingMessage, response: LinkedResponse
 }
 
 /** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
-export function leaveBodiesAlone(scope: FastifyInstance): void {
+export function skipBodyParsers(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (request, _payload, done) => {
     done(null, (request.raw as { body?: unknown }).body)

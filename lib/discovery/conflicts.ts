@@ -41,7 +41,7 @@ function checkPath({ file, directory, segments, pattern }: PlacedFile): BootProb
 }
 
 /**
- * A slot is what the router sees: a path without parameter names. Two files in one slot are refused even when their
+ * A slot is a path as the router sees it, without the names of parameters. Two files in one slot are refused even when their
  * methods differ, because a method of the one would be a 405 of the other.
  */
 function findSlotConflicts(files: readonly PlacedFile[]): BootProblem[] {

@@ -3,7 +3,7 @@ import type { ManifestRoute } from '../contract/manifest.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../express/link-request.js'
 import { awaitBody } from '../body/wait.js'
-import type { Compat } from '../express/classes.js'
+import type { ExpressSide } from '../express/classes.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'
 import { redispatch } from './redispatch.js'
@@ -18,9 +18,9 @@ export interface EntryOptions {
 
 /** The root onRequest hook of an app: links the Express side, turns down malformed targets, runs what `use()` registered. */
 export function createAppEntry(runtime: Runtime, options: EntryOptions) {
-  const { compat, stack } = runtime
+  const { express: side, stack } = runtime
   return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-    linkInApp(compat, fastifyRequest, reply)
+    linkInApp(side, fastifyRequest, reply)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
@@ -43,8 +43,8 @@ function earlyLimitOf({ routeOptions }: FastifyRequest, appLimit: number): numbe
 }
 
 /** On an app every request is linked, and its id told to the client; a middleware may have replaced it before a rewrite. */
-export function linkInApp(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
-  link(compat, request, reply)
+export function linkInApp(side: ExpressSide, request: FastifyRequest, reply: FastifyReply): void {
+  link(side, request, reply)
   if (!(request.raw as LinkedRequest)[kRedispatched]) reply.header('x-request-id', request.id)
 }
 
@@ -61,8 +61,8 @@ export function runStack(runtime: Runtime, reply: FastifyReply, handlerTimeout: 
     }
     passed = true
     response[kDeadline]?.release(response)
-    if (error) return runtime.failPastStack(reply, error) // as in Express, a falsy one is none
-    if (cleared) return runtime.failPastStack(reply, routeNotFound())
+    if (error) return runtime.failAfterStack(reply, error) // as in Express, a falsy one is none
+    if (cleared) return runtime.failAfterStack(reply, routeNotFound())
     if (rewritten) redispatch(runtime, reply, goOn)
     else if (!isOver(response)) goOn()
   })

@@ -5,7 +5,7 @@ import type { Deadline } from '../link/handler-timeout.js'
 import type { ReadParams } from '../patterns/read-path.js'
 import type { PathGuard } from './guard-path.js'
 
-/** What a slot answers, by method. Every method the server accepts has an entry. */
+/** What a route answers, by method. Every method the server accepts has an entry. */
 export type MethodTable<Entry> = Readonly<Record<string, Entry>>
 
 /** Handlers of a route for all methods the server knows: the exported ones, HEAD from GET, OPTIONS, and 405 for the rest. */
@@ -36,7 +36,7 @@ function refuseMethod(allow: string): Handler {
 }
 
 /** All that one method of one route needs at request time, decided at boot. */
-export interface Endpoint {
+export interface MethodPlan {
   readonly handler: Handler
   /** null when no middleware applies. */
   readonly chain: ChainRunner | null
@@ -57,6 +57,6 @@ export interface Endpoint {
 }
 
 /** Nothing has to be waited for before the handler: the route needs no hook for this method. */
-export function needsHook(endpoint: Endpoint): boolean {
-  return endpoint.chain !== null || endpoint.takesBody
+export function needsHook(plan: MethodPlan): boolean {
+  return plan.chain !== null || plan.takesBody
 }

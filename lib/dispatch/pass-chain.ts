@@ -23,7 +23,7 @@ import type { Segment } from '../contract/manifest.js'
 import type { Binder } from '../middleware/bind.js'
 import { createPathGuard, type GuardedPattern } from './guard-path.js'
 
-export interface Passage {
+export interface PassOptions {
   chain: ChainRunner
   deadline: Deadline | undefined
   /** Called when every middleware has passed the request on. */
@@ -31,7 +31,7 @@ export interface Passage {
 }
 
 /** Sends a request through a chain: errors to their place, rewritten requests back to the router, unanswered ones to 503. */
-export function passChain(runtime: Runtime, reply: FastifyReply, { chain, deadline, go }: Passage): void {
+export function passChain(runtime: Runtime, reply: FastifyReply, { chain, deadline, go }: PassOptions): void {
   const request = reply.request.raw as LinkedRequest
   const response = reply.raw as LinkedResponse
   const { url, method } = request
@@ -75,8 +75,8 @@ export function createChain(runtime: Runtime, { bound, own = [], covering }: Cha
 }
 
 /** cookie-parser is known by the name of its function: it needs `request.cookies` as it is in `use()`. */
-function prepare({ compat }: Runtime, middleware: Middleware): Middleware {
-  if (isExpressApp(middleware)) return mountInChain(compat.expressApp, middleware)
+function prepare({ express: side }: Runtime, middleware: Middleware): Middleware {
+  if (isExpressApp(middleware)) return mountInChain(side.expressApp, middleware)
   return middleware.name === 'cookieParser' ? asInStack(middleware) : middleware
 }
 

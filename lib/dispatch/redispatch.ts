@@ -35,12 +35,12 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
   request[kParams] = undefined
   reply.hijack()
   response[kReply] = null
-  silence(response)
+  removeResponseListeners(response)
   runtime.route(request, response)
 }
 
 /** The first dispatch's onResponse hooks must not run beside the second's. */
-function silence(response: LinkedResponse): void {
+function removeResponseListeners(response: LinkedResponse): void {
   for (const event of ['finish', 'error']) {
     for (const listener of response.listeners(event)) {
       if (listener.name === ON_RESPONSE_LISTENER) response.removeListener(event, listener as () => void)

@@ -6,7 +6,7 @@ import { ownMiddleware } from '../middleware/chain.js'
 import { paramReader, type ParamReading } from '../patterns/read-path.js'
 import { createChain } from './pass-chain.js'
 import { createBareHandler, createEntry, createHandler } from './dispatch.js'
-import { needsHook, type Endpoint, methodTable, type MethodTable } from './methods.js'
+import { needsHook, type MethodPlan, methodTable, type MethodTable } from './methods.js'
 import { createPathGuard } from './guard-path.js'
 import type { Runtime } from './runtime.js'
 
@@ -34,15 +34,15 @@ export interface RouteContext {
 export function registerRoute(scope: FastifyInstance, route: ManifestRoute, context: RouteContext): void {
   const { runtime } = context
   const methods = scope.supportedMethods
-  const table = endpointTable(route, methods, context)
-  const endpoints = Object.values(table)
+  const table = planTable(route, methods, context)
+  const plans = Object.values(table)
   const options: Omit<RouteOptions, 'url'> = {
     method: [...methods],
     exposeHeadRoute: false,
     bodyLimit: bodyLimitOf(route, context), // for those who ask what the route's limit is
     handler: createHandler(runtime, table)
   }
-  if (endpoints.some(needsHook)) options.onRequest = createEntry(runtime, table)
+  if (plans.some(needsHook)) options.onRequest = createEntry(runtime, table)
   else if (!runtime.linksAtRoot || route.params.length > 0) options.handler = createBareHandler(runtime, table)
   for (const url of route.fastifyPaths) scope.route({ ...options, url, config: { twinroute: route } as object })
 }
@@ -51,11 +51,11 @@ function bodyLimitOf({ module }: ManifestRoute, { defaults }: RouteContext): num
   return module.config.bodyLimit ?? defaults.bodyLimit
 }
 
-function endpointTable(route: ManifestRoute, methods: readonly string[], context: RouteContext): MethodTable<Endpoint> {
+function planTable(route: ManifestRoute, methods: readonly string[], context: RouteContext): MethodTable<MethodPlan> {
   const { module, segments } = route
   const { runtime, binder, defaults, reading } = context
   const bodyLimit = bodyLimitOf(route, context)
-  runtime.compat.parsesBodies = true
+  runtime.express.parsesBodies = true
   const bound = binder.chainFor(segments)
   const own = methods.flatMap((method) => ownMiddleware(module, method))
   const timeout = module.config.timeout ?? defaults.handlerTimeout
@@ -67,7 +67,7 @@ function endpointTable(route: ManifestRoute, methods: readonly string[], context
     readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) }),
     guardPath: createPathGuard(binder, { segments, bound, own, from: 'file' })
   }
-  const table: Record<string, Endpoint> = Object.create(null) as Record<string, Endpoint>
+  const table: Record<string, MethodPlan> = Object.create(null) as Record<string, MethodPlan>
   for (const [method, handler] of Object.entries(methodTable(module, methods))) {
     const chain = createChain(runtime, { bound, own: ownMiddleware(module, method), covering: binder.covering })
     const takesBody = hasBodies(module, method)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
-import { createCompat, type Compat } from '../express/classes.js'
+import { createExpressSide, type ExpressSide } from '../express/classes.js'
 import { Deadline } from '../link/handler-timeout.js'
 import { loggedRequest } from '../errors/readable-error.js'
 import { ExpressStack } from '../express/use-stack.js'
@@ -11,7 +11,7 @@ import {
   kAbort,
   kAnswered,
   kReply,
-  type CompatKind,
+  type RuntimeKind,
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
@@ -21,14 +21,14 @@ import { describeWait, routeOf, type Waiting } from './warnings.js'
 /** What the steps of a request share: one object per server. */
 export interface Runtime {
   readonly mode: Mode
-  readonly compat: Compat
+  readonly express: ExpressSide
   readonly stack: ExpressStack
   /** True where a root hook links every request (createApp); else each route does it for its own. */
   readonly linksAtRoot: boolean
   /** The one place for errors. */
   readonly fail: Fail
   /** The same for an error that the stack's error middleware has seen already. */
-  readonly failPastStack: Fail
+  readonly failAfterStack: Fail
   /** The waiting list of errors that are not answered yet, with the app's handler timeout. */
   readonly errorDeadline: Deadline | undefined
   /** The waiting list of a handler timeout in milliseconds, and for what it waits; undefined for 0. */
@@ -39,28 +39,28 @@ export interface Runtime {
 
 export interface RuntimeOptions {
   mode: Mode
-  kind: CompatKind
+  kind: RuntimeKind
   route: Runtime['route']
   /** Milliseconds; 0 for no limit. */
   handlerTimeout: number
 }
 
 export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOptions): Runtime {
-  const compat = createCompat({
+  const side = createExpressSide({
     escape: (reply, error) => passOn(runtime.fail, reply, error),
     kind
   })
-  compat.expressApp.set('env', mode)
-  const stack = new ExpressStack(compat.expressApp)
+  side.expressApp.set('env', mode)
+  const stack = new ExpressStack(side.expressApp)
   const deadlines = new Map<string, Deadline>()
   const errorDeadline = handlerTimeout > 0 ? new Deadline(handlerTimeout, createExpireError(handlerTimeout)) : undefined
   const runtime: Runtime = {
     mode,
-    compat,
+    express: side,
     stack,
     linksAtRoot: kind !== 'host',
     fail: createFail(stack, { ahead: 'all', deadline: errorDeadline }),
-    failPastStack: createFail(stack, { ahead: 'last', deadline: errorDeadline }),
+    failAfterStack: createFail(stack, { ahead: 'last', deadline: errorDeadline }),
     errorDeadline,
     deadlineOf(milliseconds, waiting = 'middleware') {
       if (milliseconds === 0) return undefined

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
 import { requestMembers, type MemberOptions } from './request.js'
 import {
-  initRequestSlots,
-  initResponseSlots,
-  kCompat,
+  initRequestState,
+  initResponseState,
+  kExpressSide,
   kLocals,
-  type CompatKind,
+  type RuntimeKind,
   type LinkedResponse
 } from '../link/state.js'
 import { tapDestroy, tapPush, tapRead } from '../body/wait.js'
@@ -24,7 +24,7 @@ export interface ExpressApp extends Application {
 }
 
 /** The Express side of one server: its application object and its request and response classes. */
-export interface Compat {
+export interface ExpressSide {
   /** `request.app`: settings, locals, engines; also the object whose `request` and `response` users extend. */
   readonly expressApp: ExpressApp
   readonly IncomingMessage: typeof http.IncomingMessage
@@ -41,46 +41,46 @@ export interface Compat {
  * members, our stream methods, Express's own request prototype, IncomingMessage. Ours stand below `app.request`, since
  * mounted Express apps swap the prototype for their own `request`, which inherits from it.
  */
-export function createCompat(options: MemberOptions): Compat {
+export function createExpressSide(options: MemberOptions): ExpressSide {
   const expressApp = express() as ExpressApp
   expressApp.disable('x-powered-by')
   const requestLayer = Object.create(requestStreamLayer, requestMembers(options)) as object
   const responseLayer = Object.create(express.response, responseMembers(options.kind)) as object
   Object.setPrototypeOf(expressApp.request, requestLayer)
   Object.setPrototypeOf(expressApp.response, responseLayer)
-  const compat: Compat = {
+  const side: ExpressSide = {
     expressApp,
     requestLayer,
     ...createClasses(expressApp),
     openSignals: new OpenSignals(),
     parsesBodies: false
   }
-  Object.defineProperty(requestLayer, kCompat, { value: compat })
-  return compat
+  Object.defineProperty(requestLayer, kExpressSide, { value: side })
+  return side
 }
 
 // node passes the server's options as a second argument, which its types leave out
 const NodeResponse: new (request: http.IncomingMessage, options: unknown) => http.ServerResponse = http.ServerResponse
 
 // `class … extends`: a function that calls IncomingMessage costs 2 µs more per object on Node 24 and later
-function createClasses(expressApp: ExpressApp): Pick<Compat, 'IncomingMessage' | 'ServerResponse'> {
-  class CompatRequest extends http.IncomingMessage {
+function createClasses(expressApp: ExpressApp): Pick<ExpressSide, 'IncomingMessage' | 'ServerResponse'> {
+  class AppRequest extends http.IncomingMessage {
     constructor(socket: Socket) {
       super(socket)
       ;(this as { res?: unknown }).res = undefined
-      initRequestSlots(this)
+      initRequestState(this)
     }
   }
-  class CompatResponse extends NodeResponse {
+  class AppResponse extends NodeResponse {
     constructor(request: http.IncomingMessage, options: unknown) {
       super(request, options)
-      initResponseSlots(this)
+      initResponseState(this)
       ;(request as { res?: unknown }).res = this
     }
   }
-  Object.setPrototypeOf(CompatRequest.prototype, expressApp.request)
-  Object.setPrototypeOf(CompatResponse.prototype, expressApp.response)
-  return { IncomingMessage: CompatRequest, ServerResponse: CompatResponse as typeof http.ServerResponse }
+  Object.setPrototypeOf(AppRequest.prototype, expressApp.request)
+  Object.setPrototypeOf(AppResponse.prototype, expressApp.response)
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse as typeof http.ServerResponse }
 }
 
 /** The methods of node's response that ours go back to. */
@@ -103,7 +103,7 @@ export function writingMembers(base: Base): PropertyDescriptorMap {
 }
 
 /** Our response members over Express's own, which other packages may have replaced. */
-function responseMembers(kind: CompatKind): PropertyDescriptorMap {
+function responseMembers(kind: RuntimeKind): PropertyDescriptorMap {
   const members = {
     ...writingMembers(express.response as Base),
     send: method(send),

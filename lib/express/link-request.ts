@@ -1,31 +1,31 @@
 import http from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { armTap } from '../body/wait.js'
-import type { Compat } from './classes.js'
+import type { ExpressSide } from './classes.js'
 import { joinHeaders } from '../answer/headers.js'
 import { headersOf, serverClassNames } from '../link/private-names.js'
 import {
-  initRequestSlots,
-  initResponseSlots,
-  kCompat,
+  initRequestState,
+  initResponseState,
+  kExpressSide,
   kOriginalUrl,
   kReply,
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
-import { reclaimPair, upgradePair } from './other-servers.js'
+import { reclaimPair, adoptPair } from './other-servers.js'
 
 /**
  * Makes a running server of the host's create our objects, if it still creates node's own. Where that cannot be done,
- * {@link link} upgrades the objects one by one, which costs three times as much.
+ * {@link link} prepares the objects one by one, which costs three times as much.
  */
-export function adoptServer(server: http.Server, compat: Compat): boolean {
+export function adoptServer(server: http.Server, side: ExpressSide): boolean {
   const names = serverClassNames(server)
   if (names === undefined) return false
   const isOwn = Reflect.get(server, names.request) === http.IncomingMessage
   if (!isOwn || Reflect.get(server, names.response) !== http.ServerResponse) return false
-  Reflect.set(server, names.request, compat.IncomingMessage)
-  Reflect.set(server, names.response, compat.ServerResponse)
+  Reflect.set(server, names.request, side.IncomingMessage)
+  Reflect.set(server, names.response, side.ServerResponse)
   return true
 }
 
@@ -35,29 +35,29 @@ const seen = new WeakSet<http.Server>()
  * {@link adoptServer} for the server that made a pair, at the first of its requests: `http.createServer(app)` then costs what
  * `app.listen()` does. Its other listeners get our objects as well, which are node's own where no reply belongs to them.
  */
-export function adoptServerOf(request: http.IncomingMessage, response: http.ServerResponse, compat: Compat): void {
+export function adoptServerOf(request: http.IncomingMessage, response: http.ServerResponse, side: ExpressSide): void {
   if ((response as LinkedResponse)[kReply] !== undefined) return // ours already
   const { server } = (request.socket ?? {}) as { server?: http.Server | null }
   if (!server || seen.has(server)) return
   seen.add(server)
-  adoptServer(server, compat)
+  adoptServer(server, side)
 }
 
 /** Ties Node's pair to Fastify's. The first step of every request that meets Express code. */
-export function link(compat: Compat, request: FastifyRequest, reply: FastifyReply): void {
+export function link(side: ExpressSide, request: FastifyRequest, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
-  if (response[kReply] === undefined) upgradePair(compat, request.raw, reply.raw)
-  else if ((request.raw as LinkedRequest)[kCompat] !== compat) reclaimPair(compat, request.raw, reply.raw)
+  if (response[kReply] === undefined) adoptPair(side, request.raw, reply.raw)
+  else if ((request.raw as LinkedRequest)[kExpressSide] !== side) reclaimPair(side, request.raw, reply.raw)
   response[kReply] = reply
   joinHeaders(response, headersOf(reply))
   const linked = request.raw as LinkedRequest
   linked[kOriginalUrl] ??= linked.url // hooks and handlers may change it
-  if (compat.parsesBodies) armTap(linked)
+  if (side.parsesBodies) armTap(linked)
 }
 
 /** Makes our members work on a pair of a foreign Express app's in which one of ours is mounted: they act as Express's own. */
 export function prepareForeignPair(request: http.IncomingMessage, response: http.ServerResponse): void {
   if ((response as LinkedResponse)[kReply] !== undefined) return
-  initRequestSlots(request)
-  initResponseSlots(response)
+  initRequestState(request)
+  initResponseState(response)
 }

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import express from 'express'
 import { tapRead } from '../body/wait.js'
 import { validateHeader } from '../errors/thrown.js'
-import { type Compat, writingMembers } from './classes.js'
+import { type ExpressSide, writingMembers } from './classes.js'
 import {
-  initRequestSlots,
-  initResponseSlots,
+  initRequestState,
+  initResponseState,
   kExpect,
   kOtherKind,
   kTap,
@@ -24,15 +24,15 @@ const outgoing = http.ServerResponse.prototype
  * the objects before. So it survives, whoever sets the prototypes: a mounted Express app sets them to its own, under which
  * an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
  */
-export function upgradePair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
+export function adoptPair(side: ExpressSide, request: http.IncomingMessage, response: http.ServerResponse): void {
   if (Object.getPrototypeOf(request) !== incoming) pin(request, requestPins(request))
   if (Object.getPrototypeOf(response) !== outgoing) pin(response, responsePins(response))
-  Object.setPrototypeOf(request, compat.expressApp.request)
-  Object.setPrototypeOf(response, compat.expressApp.response)
+  Object.setPrototypeOf(request, side.expressApp.request)
+  Object.setPrototypeOf(response, side.expressApp.response)
   const linked = request as LinkedRequest
   const expectsContinue = Reflect.get(request, kExpect) === true // noted when the request came
-  initRequestSlots(request)
-  initResponseSlots(response)
+  initRequestState(request)
+  initResponseState(response)
   linked[kTap] = TAP_MISSED
   linked[kExpect] = expectsContinue
   const socket = request.socket as { readable?: boolean } | undefined
@@ -48,9 +48,9 @@ const LEFT_BY_EXPRESS = ['params', 'next', 'route', 'baseUrl'] as const
 /**
  * Takes back a pair of ours whose prototypes another Express application on the host has replaced with its own.
  */
-export function reclaimPair(compat: Compat, request: http.IncomingMessage, response: http.ServerResponse): void {
-  Object.setPrototypeOf(request, compat.IncomingMessage.prototype as object)
-  Object.setPrototypeOf(response, compat.ServerResponse.prototype as object)
+export function reclaimPair(side: ExpressSide, request: http.IncomingMessage, response: http.ServerResponse): void {
+  Object.setPrototypeOf(request, side.IncomingMessage.prototype as object)
+  Object.setPrototypeOf(response, side.ServerResponse.prototype as object)
   for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
 }
 

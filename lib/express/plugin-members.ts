@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Compat } from './classes.js'
+import type { ExpressSide } from './classes.js'
 import { assignable, replyOf } from './request.js'
 import type { LinkedRequest } from '../link/state.js'
 
 /** Handlers find on their request what plugins around a registration, in whichever scope, decorate requests with. */
-export function showRequestDecorators(fastify: FastifyInstance, { requestLayer }: Compat): void {
+export function showRequestDecorators(fastify: FastifyInstance, { requestLayer }: ExpressSide): void {
   fastify.addHook('onReady', async () => showPluginMembers(requestLayer, (name) => isDecorated(fastify, name)))
 }
 

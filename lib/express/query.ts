@@ -1,10 +1,10 @@
 import express from 'express'
-import { kQuery, kQueryOf, kReply, type CompatKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
+import { kQuery, kQueryOf, kReply, type RuntimeKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 
 const expressQuery = expressQueryNow()
 
 /** Read from the url on first use, and again when that has changed. */
-export function queryMembers(kind: CompatKind): PropertyDescriptorMap {
+export function queryMembers(kind: RuntimeKind): PropertyDescriptorMap {
   if (expressQueryNow() !== expressQuery) return {} // another package has replaced it
   const members: ThisType<LinkedRequest> & object = {
     get query(): unknown {
@@ -33,7 +33,7 @@ function isSimple(request: LinkedRequest): boolean {
  * Fastify has parsed the query already, nearly as Express's simple parser does: malformed escapes and more than 1 000 pairs
  * differ. Other parsers, rewritten urls and all of `twinroute/express` are left to Express.
  */
-function readQuery(request: LinkedRequest, kind: CompatKind): unknown {
+function readQuery(request: LinkedRequest, kind: RuntimeKind): unknown {
   const reply = (request.res as LinkedResponse | undefined)?.[kReply] ?? undefined
   if (reply === undefined || !isSimple(request)) return expressQuery.call(request)
   const text = queryOf(request.url)

@@ -5,7 +5,7 @@ import { formData } from '../body/form-data.js'
 import { queryMembers } from './query.js'
 import {
   kAbort,
-  kCompat,
+  kExpressSide,
   kCookieHelper,
   kCookies,
   kInStack,
@@ -14,7 +14,7 @@ import {
   kParams,
   kReply,
   kRoute,
-  type CompatKind,
+  type RuntimeKind,
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
@@ -26,7 +26,7 @@ export type Escape = (reply: FastifyReply, error: unknown) => void
 
 export interface MemberOptions {
   escape: Escape
-  kind: CompatKind
+  kind: RuntimeKind
 }
 
 /** The layer between `app.request` and Express's own request prototype. */
@@ -191,7 +191,7 @@ function watchClient(request: LinkedRequest): AbortController {
   if (response?.destroyed) abortUnlessEnded()
   else if (response !== undefined) {
     response.once('close', abortUnlessEnded)
-    request[kCompat]?.openSignals.add(abort, response)
+    request[kExpressSide]?.openSignals.add(abort, response)
   }
   return abort
 }

@@ -53,12 +53,12 @@ export class ExpressStack {
   }
 
   /** Error middleware that runs behind all that `use` registers, however late: the app's own error handler. */
-  useLast(middleware: ErrorMiddleware | undefined): void {
+  setLastErrorMiddleware(middleware: ErrorMiddleware | undefined): void {
     this.#last = middleware
   }
 
   /** How the router behind the stack reads paths, so that both see the same. */
-  readPathsAs(reading: PathReading): void {
+  setPathReading(reading: PathReading): void {
     this.#reading = reading
   }
 

@@ -6,7 +6,7 @@ import type { Binder } from '../middleware/bind.js'
 import { ownMiddleware } from '../middleware/chain.js'
 import { isGuarded, type PublicHole, type BoundRoute } from '../middleware/report.js'
 import type { FastifyInstance } from 'fastify'
-import { isApp, othersOf, routesOf, type RegisteredRoutes } from './registrations.js'
+import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './registrations.js'
 
 /** The middleware of one prefix in front of a route. */
 export interface ReportedStep {
@@ -71,7 +71,7 @@ export class RouteReport {
 }
 
 /** What stands around the routes of a manifest. */
-export interface Surroundings {
+export interface ReportScope {
   /** Routes that come from no file but that the map covers, such as `/graphql`. */
   others?: readonly BoundRoute[]
   /** Routes that another registration reports, though this map guards them, too. */
@@ -81,7 +81,7 @@ export interface Surroundings {
 }
 
 /** Puts the manifest and the binding together. */
-export function reportRoutes(manifest: RouteManifest, binder: Binder, around: Surroundings = {}): RouteReport {
+export function reportRoutes(manifest: RouteManifest, binder: Binder, around: ReportScope = {}): RouteReport {
   const { others = [], covered = [], outer } = around
   const routes: readonly BoundRoute[] = [...manifest.routes, ...others]
   const binders = outer === undefined ? [binder] : [outer, binder]
@@ -181,7 +181,7 @@ export function describeRoutes(app: FastifyInstance): RouteReport {
   const registered = routesOf(app)
   if (registered.length === 0)
     throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
-  const reports = isApp(app) ? reportsOfApp(registered, othersOf(app)) : registered.map(reportAlone)
+  const reports = isApp(app) ? reportsOfApp(registered, otherRoutesOf(app)) : registered.map(reportAlone)
   const [only] = reports
   if (reports.length === 1 && only !== undefined) return only
   return new RouteReport(

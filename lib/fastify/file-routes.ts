@@ -12,7 +12,7 @@ import { routerOptionsOf } from '../patterns/read-path.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { checkFileRoutesOptions } from '../options/routes-options.js'
 import { reportRoutes } from './describe-routes.js'
-import { leaveBodiesAlone } from '../body/wait.js'
+import { skipBodyParsers } from '../body/wait.js'
 import { loadManifest } from './load-manifest.js'
 import { notFoundScope } from './not-found.js'
 import { showRequestDecorators } from '../express/plugin-members.js'
@@ -39,9 +39,9 @@ export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify,
   prepareUploads(fastify, options.uploads)
   const routes = await loadRoutes(fastify, runtime, options)
   if (!isApp(fastify)) logReport(fastify, runtime, routes) // an app reports all at once
-  const served = { routes, defaults }
-  await fastify.register(routesScope(fastify, runtime, served))
-  await registerHostNotFound(fastify, runtime, served)
+  const loaded = { routes, defaults }
+  await fastify.register(routesScope(fastify, runtime, loaded))
+  await registerHostNotFound(fastify, runtime, loaded)
 }
 
 /** Builds the manifest and binds the map. */
@@ -55,7 +55,7 @@ export async function loadRoutes(
   const manifest = await loadManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
   const binder = createBinder(manifest.middleware, { ...routerOptionsOf(fastify), mount: fastify.prefix })
   keepRoutes(fastify, { manifest, binder })
-  showRequestDecorators(fastify, runtime.compat)
+  showRequestDecorators(fastify, runtime.express)
   return { manifest, binder }
 }
 
@@ -71,7 +71,7 @@ export function routeDefaults(options: FileRoutesOptions): RouteDefaults {
   return { bodyLimit, bodyParser, handlerTimeout }
 }
 
-export interface Served {
+export interface LoadedRoutes {
   routes: RegisteredRoutes
   defaults: RouteDefaults
 }
@@ -80,12 +80,12 @@ export interface Served {
 export function routesScope(
   around: FastifyInstance,
   runtime: Runtime,
-  { routes, defaults }: Served
+  { routes, defaults }: LoadedRoutes
 ): FastifyPluginAsync {
   const reading = { ...routerOptionsOf(around), depth: depthOf(around.prefix) }
   const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
   return async function servesFiles(scope) {
-    leaveBodiesAlone(scope)
+    skipBodyParsers(scope)
     if (!runtime.linksAtRoot) scope.addHook('onError', forgetBody)
     for (const route of routes.manifest.routes) registerRoute(scope, route, context)
   }
@@ -101,7 +101,7 @@ function forgetBody(_request: FastifyRequest, reply: FastifyReply, _error: Error
 async function registerHostNotFound(
   fastify: FastifyInstance,
   runtime: Runtime,
-  { routes, defaults }: Served
+  { routes, defaults }: LoadedRoutes
 ): Promise<void> {
   const { baseRoute } = routes.manifest
   if (baseRoute === '/' || !claimNotFound(fastify, fastify.prefix + baseRoute)) return

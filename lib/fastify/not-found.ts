@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { kUnguarded } from '../contract/middleware.js'
 import { isWaiting, type LinkedResponse } from '../link/state.js'
 import { createNotFoundEntry, type NotFoundOptions, createNotFoundHandler } from '../dispatch/not-found.js'
-import { leaveBodiesAlone } from '../body/wait.js'
+import { skipBodyParsers } from '../body/wait.js'
 import { keepNotFoundEntry, notFoundEntryOf, type NotFoundEntry } from './registrations.js'
 
-export interface NotFoundAnswer extends NotFoundOptions {
+export interface NotFoundScopeOptions extends NotFoundOptions {
   /** In Fastify's syntax; empty for the whole app. */
   base: string
   answer: (request: FastifyRequest, reply: FastifyReply) => unknown
@@ -14,13 +14,13 @@ export interface NotFoundAnswer extends NotFoundOptions {
 /** Requests below a base route that no route matches: the chain of their prefix first, then the answer. */
 export function notFoundScope(
   fastify: FastifyInstance,
-  { base, answer, ...options }: NotFoundAnswer
+  { base, answer, ...options }: NotFoundScopeOptions
 ): FastifyPluginAsync {
   const before = notFoundEntryOf(fastify)
   const enter = createNotFoundEntry(options)
   if (base === '') keepNotFoundEntry(fastify, enter)
   return async function answersNotFound(scope) {
-    leaveBodiesAlone(scope)
+    skipBodyParsers(scope)
     if (before !== undefined) scope.addHook('onRequest', before)
     scope.addHook('onRequest', enter)
     const guarded = { config: { [kUnguarded]: true } } // by the hooks above

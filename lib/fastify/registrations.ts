@@ -30,14 +30,14 @@ export type NotFoundEntry = ReturnType<typeof createNotFoundEntry>
 /** One Express side per server, however many times `fileRoutes` is registered on it. */
 const servers = new WeakMap<object, RoutedServer>()
 
-export interface RuntimeChoice {
+export interface RuntimeSettings {
   mode: Mode | undefined
   /** Milliseconds; 0 for no limit. */
   handlerTimeout: number
 }
 
 /** The runtime of a server: that of `createApp`, or one made for the host on first use. */
-export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: RuntimeChoice): Runtime {
+export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: RuntimeSettings): Runtime {
   const known = servers.get(fastify.server)
   if (known !== undefined) return known.runtime
   const runtime = createRuntime({
@@ -46,9 +46,9 @@ export function runtimeOf(fastify: FastifyInstance, { mode, handlerTimeout }: Ru
     route: (req, res) => fastify.routing(req, res),
     handlerTimeout
   })
-  adoptServer(fastify.server as Server, runtime.compat)
-  runtime.stack.readPathsAs(routerOptionsOf(fastify))
-  fastify.addHook('preClose', async () => runtime.compat.openSignals.abort())
+  adoptServer(fastify.server as Server, runtime.express)
+  runtime.stack.setPathReading(routerOptionsOf(fastify))
+  fastify.addHook('preClose', async () => runtime.express.openSignals.abort())
   return keepRuntime(fastify, runtime)
 }
 
@@ -96,12 +96,12 @@ export function claimNotFound(fastify: FastifyInstance, prefix: string): boolean
 }
 
 /** Fastify registers a path once per method; in the report it is one route. */
-export function keepOther(fastify: FastifyInstance, route: BoundRoute): void {
+export function keepOtherRoute(fastify: FastifyInstance, route: BoundRoute): void {
   const others = servers.get(fastify.server)?.others
   const methods = new Set([...(others?.get(route.pattern)?.methods ?? []), ...(route.methods ?? [])])
   others?.set(route.pattern, { ...route, methods: [...methods] })
 }
 
-export function othersOf(fastify: FastifyInstance): readonly BoundRoute[] {
+export function otherRoutesOf(fastify: FastifyInstance): readonly BoundRoute[] {
   return [...(servers.get(fastify.server)?.others.values() ?? [])]
 }

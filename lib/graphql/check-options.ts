@@ -7,7 +7,7 @@ import {
   isRecord,
   isText,
   isWhole,
-  LATER,
+  CHECKED_LATER,
   MODE,
   objectOf,
   SWITCH,
@@ -20,14 +20,14 @@ import {
 import type { BackgroundJit, CachedField, GraphqlRoutesOptions, HealthOptions, ResultCacheOptions } from './options.js'
 import { SetupError } from './errors.js'
 
-const NUMBER: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }
+const AT_LEAST_ONE: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }
 
 const JIT: OptionRule = {
   ...objectOf<BackgroundJit>({
-    minCount: NUMBER,
+    minCount: AT_LEAST_ONE,
     eluThreshold: { expected: 'a number from 0 to 1', accepts: isShare },
-    maxCompilePerTick: NUMBER,
-    maxQueueSize: NUMBER
+    maxCompilePerTick: AT_LEAST_ONE,
+    maxQueueSize: AT_LEAST_ONE
   }),
   expected: 'true, false, a number of requests, or an object',
   accepts: (value) => isFlag(value) || isWhole(0)(value) || isRecord(value)
@@ -45,9 +45,9 @@ const RULES: OptionRules<GraphqlRoutesOptions> = {
   resolvers: { expected: 'an object', accepts: isRecord },
   context: FUNCTION,
   path: TEXT,
-  prefix: LATER,
+  prefix: CHECKED_LATER,
   complexity: { expected: 'false or an object', accepts: (value) => value === false || isRecord(value) },
-  limits: LATER,
+  limits: CHECKED_LATER,
   cache: { expected: 'what createResultCache makes', accepts: isCache },
   playground: SWITCH,
   health: HEALTH,
@@ -58,7 +58,7 @@ const RULES: OptionRules<GraphqlRoutesOptions> = {
 }
 
 /** Fastify's own `register` takes these, and gives them to the plugin as well. */
-const OF_REGISTER = { logLevel: LATER, logSerializers: LATER }
+const OF_REGISTER = { logLevel: CHECKED_LATER, logSerializers: CHECKED_LATER }
 
 /** @throws SetupError `GRAPHQL_OPTION_INVALID` naming the option and what was expected */
 export function checkGraphqlOptions(options: GraphqlRoutesOptions): void {

@@ -8,7 +8,7 @@ const MANUAL = { requireManualDestroy: true }
  * The handler timeout. One timer serves all requests that wait for their answer with the same limit. A wait ends between
  * one and 1 + 1/8 times the limit. The process stays alive while a request waits, an injected one too, and no longer.
  *
- * The waiting responses form a list through slots of their own. A Set is no substitute: its table is old memory, which
+ * The waiting responses form a linked list, by members of their own. A Set is no substitute: its table is old memory, which
  * keeps every response it ever held alive over young garbage collections (docs/decisions/007-handler-timeout.md).
  */
 export class Deadline {

@@ -39,7 +39,7 @@ export function headersOf(reply: FastifyReply): Record<string, HeaderValue> | nu
 
 /**
  * The symbols under which a running node server keeps the classes of its requests and responses.
- * Without them: undefined, and requests of that server are upgraded one by one.
+ * Without them: undefined, and requests of that server are prepared one by one.
  */
 export function serverClassNames(server: Server): { request: symbol; response: symbol } | undefined {
   const request = findSymbol(server, 'IncomingMessage')

@@ -4,15 +4,15 @@ import type { RequestFormData } from '../contract/uploads.js'
 import type { Request, Response } from '../contract/request.js'
 
 /** What the objects are for: an app of `createApp`, a host's own Fastify, an application of `twinroute/express`. */
-export type CompatKind = 'app' | 'host' | 'express'
+export type RuntimeKind = 'app' | 'host' | 'express'
 
 /**
- * What twinroute keeps on Node's request and response. All slots are set in the constructors, so that every request of an
- * app has the same hidden class; nothing else is written to these objects on the way.
+ * What twinroute keeps on Node's request and response. All members are set in the constructors, so that every request of
+ * an app has the same hidden class; nothing else is written to these objects on the way.
  */
 export const kReply: unique symbol = Symbol('twinroute.reply')
 /** On our request layer: which app's objects these are. */
-export const kCompat: unique symbol = Symbol('twinroute.compat')
+export const kExpressSide: unique symbol = Symbol('twinroute.express side')
 export const kHeaders: unique symbol = Symbol('twinroute.headers')
 /** On requests that are none of node's HTTP/1: injected, HTTP/2. */
 export const kOtherKind: unique symbol = Symbol('twinroute.other kind')
@@ -53,7 +53,7 @@ export const TAP_OFF = 2
 export const TAP_MISSED = 3
 /** More bytes than the limit went by. */
 export const TAP_OVERFLOW = 4
-/** The body step has run: its outcome stands in `body` or in the error slot. */
+/** The body step has run: its outcome stands in `body` or under `kBodyError`. */
 export const TAP_DONE = 5
 
 /** How far the answer is; the table in end.ts has every call in every state. */
@@ -80,7 +80,7 @@ export interface WaitingList {
 }
 
 export interface LinkedRequest extends Request {
-  readonly [kCompat]: { readonly openSignals: SignalList } | undefined
+  readonly [kExpressSide]: { readonly openSignals: SignalList } | undefined
   readonly [kOtherKind]?: true
   [kTap]: number
   [kChunks]: Buffer[] | null
@@ -125,7 +125,7 @@ export interface LinkedResponse extends Response {
   [kLocals]: Record<string, unknown> | undefined
 }
 
-export function initRequestSlots(request: object): void {
+export function initRequestState(request: object): void {
   const linked = request as LinkedRequest
   linked[kTap] = TAP_IDLE
   linked[kChunks] = null
@@ -149,7 +149,7 @@ export function initRequestSlots(request: object): void {
   linked[kNext] = undefined
 }
 
-export function initResponseSlots(response: object): void {
+export function initResponseState(response: object): void {
   const linked = response as LinkedResponse
   linked[kReply] = null
   linked[kHeaders] = null

@@ -35,7 +35,7 @@ export interface ChainOptions {
 }
 
 /** One middleware of a chain, flattened for the walk. */
-interface Stop {
+interface ChainEntry {
   readonly run: Middleware
   readonly depth: number
   readonly prefix: string | undefined
@@ -48,32 +48,32 @@ export function composeChain(
   ownMiddleware: readonly Middleware[],
   options: ChainOptions = {}
 ): ChainRunner | null {
-  const stops: Stop[] = chain.steps.flatMap(({ prefix, depth, middleware, conditional }) =>
+  const entries: ChainEntry[] = chain.steps.flatMap(({ prefix, depth, middleware, conditional }) =>
     middleware.map((run) => ({ run, depth, prefix, conditional: conditional !== undefined }))
   )
-  stops.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, conditional: false })))
-  if (stops.length === 0) return null
+  entries.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, conditional: false })))
+  if (entries.length === 0) return null
   const { covering } = options
-  if (covering === undefined || !stops.some((stop) => stop.conditional)) {
-    const plan: Plan = { stops, options }
-    return (request, response, done) => new Walk(plan, request, response, done).enter(0)
+  if (covering === undefined || !entries.some((entry) => entry.conditional)) {
+    const plan: Plan = { entries, options }
+    return (request, response, done) => new ChainRun(plan, request, response, done).enter(0)
   }
   return (request, response, done) => {
     // Evaluated before the first middleware runs, so that a middleware cannot change `url` or `params` to skip a later one.
     const keys = covering(request.url)
-    const due = stops.filter(({ conditional, prefix }) => !conditional || keys.has(prefix as string))
+    const due = entries.filter(({ conditional, prefix }) => !conditional || keys.has(prefix as string))
     if (due.length === 0) done()
-    else new Walk({ stops: due, options }, request, response, done).enter(0)
+    else new ChainRun({ entries: due, options }, request, response, done).enter(0)
   }
 }
 
 interface Plan {
-  readonly stops: readonly Stop[]
+  readonly entries: readonly ChainEntry[]
   readonly options: ChainOptions
 }
 
 /** One request on its way through a chain. One object per request, one function per middleware, no promise. */
-class Walk {
+class ChainRun {
   private readonly plan: Plan
   private readonly request: Request
   private readonly response: Response
@@ -99,19 +99,19 @@ class Walk {
   }
 
   enter(index: number): void {
-    const stop = this.plan.stops[index]
-    if (stop === undefined) return this.leave()
-    if (stop.depth !== this.depth) this.mount(stop.depth)
+    const entry = this.plan.entries[index]
+    if (entry === undefined) return this.leave()
+    if (entry.depth !== this.depth) this.mount(entry.depth)
     let passed = false
     // One `next` per middleware: a late second call must not advance the chain.
     const next = (word?: unknown): void => {
-      if (passed) return this.tooLate(stop, word)
+      if (passed) return this.tooLate(entry, word)
       passed = true
       this.pass(index, word)
     }
     const fail = (error: unknown): void => next(error || new Error(`Middleware failed with ${String(error)}`))
     try {
-      const result = stop.run(this.request, this.response, next)
+      const result = entry.run(this.request, this.response, next)
       if (isThenable(result)) result.then(undefined, fail)
     } catch (error) {
       fail(error)
@@ -129,7 +129,7 @@ class Walk {
   private pass(index: number, word: unknown): void {
     const { plan, response } = this
     this.noteRewrite()
-    const leaves = word === 'router' || (word === 'route' && plan.stops[index]?.prefix === undefined)
+    const leaves = word === 'router' || (word === 'route' && plan.entries[index]?.prefix === undefined)
     if (word && word !== 'route' && !leaves) return this.leave(word)
     if (plan.options.isOver?.(response) ?? response.headersSent) return
     // As in Express: `'route'` passes over the rest of a route, its handler included, and `'router'` over all routes.
@@ -168,7 +168,7 @@ class Walk {
     else this.done(error)
   }
 
-  private tooLate({ run, prefix }: Stop, error: unknown): void {
+  private tooLate({ run, prefix }: ChainEntry, error: unknown): void {
     this.plan.options.onLateNext?.({ middleware: run.name, prefix, error }, this.request)
   }
 }

@@ -5,7 +5,7 @@ import {
   isAtLeast,
   isText,
   isWhole,
-  LATER,
+  CHECKED_LATER,
   MODE,
   objectOf,
   type OptionOwner,
@@ -22,9 +22,9 @@ const UPLOADS: OptionRules<UploadOptions> = {
 
 /** What `fileRoutes` and `createApp` both take. Discovery reads the first three, and collects what is wrong in them. */
 export const ROUTES_RULES: OptionRules<RoutesOptions> = {
-  apiDir: LATER,
-  baseRoute: LATER,
-  middleware: LATER,
+  apiDir: CHECKED_LATER,
+  baseRoute: CHECKED_LATER,
+  middleware: CHECKED_LATER,
   bodyLimit: { expected: 'a positive number of bytes', accepts: isCount },
   bodyParser: { expected: "'late', 'early' or false", accepts: isBodyParser },
   uploads: objectOf<UploadOptions>(UPLOADS),
@@ -33,7 +33,7 @@ export const ROUTES_RULES: OptionRules<RoutesOptions> = {
 }
 
 /** Fastify's own `register` takes these, and gives them to the plugin as well. */
-const REGISTER_RULES = { prefix: LATER, logLevel: LATER, logSerializers: LATER }
+const REGISTER_RULES = { prefix: CHECKED_LATER, logLevel: CHECKED_LATER, logSerializers: CHECKED_LATER }
 
 const OWNER: OptionOwner = { name: 'fileRoutes', hint: 'what the server does is set on the instance itself' }
 

@@ -97,7 +97,7 @@ function namesOf(rules: object): string {
 }
 
 /** Looked at where it is read, with a code of its own; here only its name is known. */
-export const LATER: OptionRule = { expected: '', accepts: () => true }
+export const CHECKED_LATER: OptionRule = { expected: '', accepts: () => true }
 /** A switch taken from the environment is text, and `'no'` would open what it should close. */
 export const SWITCH: OptionRule = { expected: 'true or false', accepts: isFlag }
 export const FUNCTION: OptionRule = { expected: 'a function', accepts: isFunction }

@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql'
 import { isFunction, isRecord, type OptionRule, type OptionRules } from '../../options/rules.js'
 import type { Cost, Variables } from './cost-plan.js'
 import type { ComplexityOptions, FieldCost } from '../options.js'
-import { checkLimits, isNumber, NUMBER } from './limits.js'
+import { checkLimits, isNumber, LIMIT } from './limits.js'
 import { refuse } from '../errors.js'
 import { requireField } from '../schema.js'
 
@@ -17,8 +17,8 @@ export interface CostRule {
 
 const COST: OptionRule = { expected: 'a number or a function', accepts: (cost) => isNumber(cost) || isFunction(cost) }
 const RULES: OptionRules<ComplexityOptions> = {
-  maximum: NUMBER,
-  defaultCost: NUMBER,
+  maximum: LIMIT,
+  defaultCost: LIMIT,
   fields: { expected: 'an object of costs by Type.field', accepts: isRecord }
 }
 

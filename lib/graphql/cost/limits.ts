@@ -18,17 +18,17 @@ const DEFAULTS: Limits = {
 }
 
 /** A limit that is NaN, text or misspelt would refuse nothing: `depth > NaN` is never true. */
-export const NUMBER: OptionRule = { expected: 'a number', accepts: isNumber }
+export const LIMIT: OptionRule = { expected: 'a number', accepts: isNumber }
 
 const RULES: OptionRules<LimitOptions> = {
-  body: NUMBER,
-  text: NUMBER,
-  tokens: NUMBER,
-  depth: NUMBER,
-  aliases: NUMBER,
-  rootFields: NUMBER,
-  validationErrors: NUMBER,
-  documents: NUMBER
+  body: LIMIT,
+  text: LIMIT,
+  tokens: LIMIT,
+  depth: LIMIT,
+  aliases: LIMIT,
+  rootFields: LIMIT,
+  validationErrors: LIMIT,
+  documents: LIMIT
 }
 
 /**
