@@ -429,6 +429,10 @@ t.test('HTTP/2 requests are answered, mounted applications included', async (t) 
     realExpress().get('/x', (req, res) => void res.json({ host: req.get('host'), version: req.httpVersion }))
   )
   app.get('/', (_req, res) => void res.cookie('a', '1').send('root'))
+  app.get('/cut', (_req, res) => {
+    res.write('first')
+    throw new Error('failed')
+  })
   const server = createHttp2(app as never).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
@@ -444,6 +448,7 @@ t.test('HTTP/2 requests are answered, mounted applications included', async (t) 
   t.match(await get('/'), { status: 200, text: 'root' })
   t.match(JSON.parse((await get('/sub/x')).text), { host: /^127\.0\.0\.1:\d+$/, version: '2.0' })
   t.match(await get('/none'), { status: 404 })
+  await t.rejects(get('/cut'), { code: 'ERR_HTTP2_STREAM_ERROR' }, 'an answer that was cut off is not taken for whole')
 })
 
 t.test('the factory has what Express has on its own', async (t) => {

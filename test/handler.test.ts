@@ -860,6 +860,40 @@ t.test('a stream that fails on its way is cut off', async (t) => {
   t.ok(entries.length >= 4, 'and logged')
 })
 
+t.test('over HTTP/2 a client is told of an answer that was cut off, too', async (t) => {
+  const failing = async function* (): AsyncGenerator<string> {
+    yield 'first'
+    await turn()
+    throw new Error('failed')
+  }
+  const begin = (response: any): any => (response.write('first'), response)
+  const handlers: Record<string, AnyHandler> = {
+    'a stream that fails': () => Readable.from(failing()),
+    'an iterable that fails': () => failing(),
+    'a web stream that fails': () => new globalThis.Response(Readable.toWeb(Readable.from(failing())) as never),
+    'an error behind a write': (_, response) => {
+      begin(response)
+      throw new Error('failed')
+    },
+    'an answer behind a write': (_, response) => void begin(response).json({}),
+    'a value behind a write': (_, response) => (begin(response), { a: 1 }),
+    'a response that is destroyed': (_, response) => void setImmediate(() => begin(response).destroy())
+  }
+  const routes = Object.fromEntries(Object.values(handlers).map((GET, index) => [`r${index}`, { GET }]))
+  const rows = Object.keys(handlers).map((rule, index) => [rule, `/api/r${index}`] as const)
+  const builders = { app: [appOf, [...rows, ['a route of Fastify', '/own']]], host: [hostOf, rows] } as const
+  for (const [place, [build, asked]] of Object.entries(builders)) {
+    const server = await build(t, { routes, options: { fastifyOptions: { http2: true } as never } })
+    server.get('/own', () => Readable.from(failing()))
+    const session = connectHttp2(await addressOf(server))
+    t.teardown(() => session.destroy())
+    for (const [rule, path] of asked) {
+      const received = session.request({ ':path': path }).resume().toArray()
+      await t.rejects(received, { code: 'ERR_HTTP2_STREAM_ERROR' }, `${rule}, on the ${place}`)
+    }
+  }
+})
+
 t.test('a handler that never answers gets 503 at its timeout', async (t) => {
   const signals: AbortSignal[] = []
   const never: (readonly [string, AnyHandler])[] = [
@@ -1023,6 +1057,25 @@ t.test('a client that leaves aborts what is made for it', async (t) => {
       t.notOk(signal!.aborted)
     })
   })
+})
+
+t.test('response.destroyed says whether the client has left, over HTTP/2 as over HTTP/1', async (t) => {
+  for (const http2 of [false, true]) {
+    let begin: (response: any) => void = () => {}
+    const GET = (_: unknown, response: any): void => begin(response)
+    const app = await appOf(t, { routes: { a: { GET } }, options: { fastifyOptions: { http2 } as never } })
+    const address = await addressOf(app)
+    const session = http2 ? connectHttp2(address) : undefined
+    t.teardown(() => session?.destroy())
+    const begun = new Promise<any>((resolve) => (begin = resolve))
+    const request = session?.request({ ':path': '/api/a' }) ?? httpRequest(`${address}/api/a`, { agent: false })
+    request.on('error', () => {}).end()
+    const response = await begun
+    t.equal(response.destroyed, false)
+    request.destroy()
+    await once(response, 'close')
+    t.equal(response.destroyed, true, 'so that its handler timeout keeps no process alive')
+  }
 })
 
 /** Sources that yield for ever, or not at all; each tells when it is released. */

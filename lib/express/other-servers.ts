@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import http from 'node:http'
+import { constants, type Http2ServerResponse } from 'node:http2'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { tapRead } from '../body/wait.js'
@@ -90,9 +91,29 @@ function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
     const kind = Object.getPrototypeOf(response) as http.ServerResponse
     const isHttp2 = response.req?.httpVersionMajor === 2
     const members = { ...membersOf(response, [outgoing]), ...writingMembers(isHttp2 ? checkingHeaders(kind) : kind) }
-    // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns of whoever reads or sets one
-    return isHttp2 ? { ...members, statusMessage: method(undefined) } : members
+    return isHttp2 ? { ...members, ...http2ResponseMembers(kind) } : members
   })
+}
+
+function http2ResponseMembers(kind: http.ServerResponse): PropertyDescriptorMap {
+  return {
+    // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns of whoever reads or sets one
+    statusMessage: method(undefined),
+    destroy: method(resetting(kind.destroy)),
+    // node's has none, and a wait for an answer ends where nobody is left to get it
+    destroyed: { get: isStreamDestroyed, configurable: true }
+  }
+}
+
+/**
+ * Node's HTTP/2 response resets the stream with NO_ERROR, after which a client takes what it has got for the whole answer.
+ * Over HTTP/1 the broken connection tells it.
+ */
+function resetting(destroy: http.ServerResponse['destroy']): unknown {
+  return function (this: Http2ServerResponse & http.ServerResponse, error?: Error) {
+    if (this.headersSent && !this.writableEnded) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    return destroy.call(this, error)
+  }
 }
 
 /**
@@ -111,6 +132,10 @@ function checked(set: (name: string, value: string[]) => unknown): unknown {
     if (!this.headersSent) validateHeader(name, value)
     return set.call(this, name, value)
   }
+}
+
+function isStreamDestroyed(this: Http2ServerResponse): boolean {
+  return this.stream.destroyed
 }
 
 /** One set per kind of object. */
