@@ -5,6 +5,8 @@ import realExpress from 'express'
 import express from 'twinroute/express'
 
 const APPS = 500
+/** What an application may cost at most before its first request; CPU time as a multiple of Express's in the same run. */
+const MOST = { heapKilobytes: 20, timesExpress: 5 }
 
 /** What one of many applications costs before its first request, on the heap and in CPU time. */
 export function costOfApps(create: () => unknown): { heapKilobytes: number; milliseconds: number } {
@@ -23,10 +25,13 @@ export function costOfApps(create: () => unknown): { heapKilobytes: number; mill
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const [name, create] of Object.entries({ Express: realExpress, 'twinroute/express': express })) {
-    const { heapKilobytes, milliseconds } = costOfApps(create)
+  const costs = { Express: costOfApps(realExpress), 'twinroute/express': costOfApps(express) }
+  for (const [name, { heapKilobytes, milliseconds }] of Object.entries(costs)) {
     process.stdout.write(
       `${name.padEnd(18)} ${heapKilobytes.toFixed(1)} KB, ${milliseconds.toFixed(2)} ms an application (of ${APPS})\n`
     )
   }
+  const { heapKilobytes, milliseconds } = costs['twinroute/express']
+  const mostMilliseconds = MOST.timesExpress * costs.Express.milliseconds
+  if (heapKilobytes > MOST.heapKilobytes || milliseconds > mostMilliseconds) process.exitCode = 1
 }
