@@ -21,7 +21,7 @@ import type { ExpressSide } from '../express/classes.js'
 import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
-import { FailureLog, frameworkErrorHandler, type Frame } from './error-handling.js'
+import { FailureLog, frameworkErrorHandler, type AppParts } from './failure.js'
 
 /** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
@@ -87,7 +87,7 @@ const MAX_PARAM_LENGTH = 1024
 const REQUEST_TIMEOUT = 60_000
 
 /** What the app's Fastify is made with: our classes and limits, under what the user gives. */
-export function fastifyOptions(options: AppOptions, runtime: Runtime, frame: Frame): FastifyServerOptions {
+export function fastifyOptions(options: AppOptions, runtime: Runtime, parts: AppParts): FastifyServerOptions {
   const { fastifyOptions: given = {}, trustProxy = false, bodyLimit = MEBIBYTE, handlerTimeout = 30_000 } = options
   return {
     logger: runtime.mode !== 'test',
@@ -95,7 +95,7 @@ export function fastifyOptions(options: AppOptions, runtime: Runtime, frame: Fra
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,
     return503OnClosing: false, // a request that was accepted is answered
-    frameworkErrors: frameworkErrorHandler(runtime, frame, handlerTimeout),
+    frameworkErrors: frameworkErrorHandler(runtime, parts, handlerTimeout),
     clientErrorHandler: clientErrorHandler(runtime, options),
     ...given,
     trustProxy,

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { answerHeaders, readProperty } from '../errors/thrown.js'
+import { addErrorHeaders, readProperty } from '../errors/thrown.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { logError, toError, toReadableError } from '../errors/readable-error.js'
 import { removeContentHeaders } from '../answer/headers.js'
@@ -19,13 +19,11 @@ import {
 /** Sends an error that no error middleware took. */
 export type SendError = (reply: FastifyReply, error: Error) => void
 
-/** Which error middleware an error still has to meet. */
-type Ahead = 'all' | 'last'
-
 export type Fail = (reply: FastifyReply, error: unknown) => void
 
 export interface FailOptions {
-  ahead: Ahead
+  /** Which error middleware the error has not met yet. */
+  middleware: 'all' | 'last'
   /** Default: to Fastify's error handler. */
   send?: SendError
   /** Of error middleware and error handlers that do not answer. */
@@ -55,7 +53,10 @@ export function readableFor(reply: FastifyReply, thrown: unknown): Error {
  * Makes the place where every error of an app ends, whoever threw it: Express error middleware first, if any is
  * registered, then Fastify's error handler, each at most once. After an answer the error is logged.
  */
-export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandler, deadline }: FailOptions): Fail {
+export function createFail(
+  stack: ExpressStack,
+  { middleware, send = sendToErrorHandler, deadline }: FailOptions
+): Fail {
   return function fail(reply, thrown) {
     const response = reply.raw as LinkedResponse
     const error = toError(thrown)
@@ -72,7 +73,7 @@ export function createFail(stack: ExpressStack, { ahead, send = sendToErrorHandl
     if (!stack.handlesErrors) done(error)
     else {
       untouched = undefined
-      if (ahead === 'all') stack.runErrors(request, response, { error, done })
+      if (middleware === 'all') stack.runErrors(request, response, { error, done })
       else stack.runLast(request, response, { error, done })
     }
     if (!response.headersSent || !isOver(response)) deadline?.watch(response)
@@ -123,14 +124,14 @@ export function passOn(fail: Fail, reply: FastifyReply, error: unknown): void {
 
 /** Hands an error to Fastify's error handler. */
 export function sendToErrorHandler(reply: FastifyReply, error: Error): void {
-  prepareError(reply, error)
+  beginFailure(reply, error)
   reply.send(error)
 }
 
 /** Headers set so far stay, headers of the error are added, and nothing but the error handler may answer from here on. */
-export function prepareError(reply: FastifyReply, error: Error): void {
+export function beginFailure(reply: FastifyReply, error: Error): void {
   const response = reply.raw as LinkedResponse
-  fitHeaders(reply, error)
+  setErrorHeaders(reply, error)
   keepStatus(response, error)
   markAnswered(response, FAILING)
 }
@@ -142,9 +143,9 @@ function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
 }
 
 /** The headers of an error answer: those set so far, without what described a body, and those of the error. */
-export function fitHeaders(reply: FastifyReply, error: Error): void {
+export function setErrorHeaders(reply: FastifyReply, error: Error): void {
   // a reason phrase set before is that of the answer that failed
   if (reply.raw.statusMessage !== undefined) Reflect.set(reply.raw, 'statusMessage', undefined)
   removeContentHeaders(reply)
-  if (readProperty(error, 'headers') !== undefined) reply.headers(answerHeaders(error, reply.request.raw))
+  addErrorHeaders(reply, error)
 }

@@ -25,7 +25,7 @@ export interface Runtime {
   readonly stack: ExpressStack
   /** True where a root hook links every request (createApp); else each route does it for its own. */
   readonly linksAtRoot: boolean
-  /** The one place for errors. */
+  /** The one place for errors (failure.ts). */
   readonly fail: Fail
   /** The same for an error that the stack's error middleware has seen already. */
   readonly failAfterStack: Fail
@@ -59,8 +59,8 @@ export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOpti
     express: side,
     stack,
     linksAtRoot: kind !== 'host',
-    fail: createFail(stack, { ahead: 'all', deadline: errorDeadline }),
-    failAfterStack: createFail(stack, { ahead: 'last', deadline: errorDeadline }),
+    fail: createFail(stack, { middleware: 'all', deadline: errorDeadline }),
+    failAfterStack: createFail(stack, { middleware: 'last', deadline: errorDeadline }),
     errorDeadline,
     deadlineOf(milliseconds, waiting = 'middleware') {
       if (milliseconds === 0) return undefined

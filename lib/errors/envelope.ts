@@ -3,7 +3,7 @@ import { isProduction, type Mode, modeOn } from '../contract/mode.js'
 import { ApiError, ValidationError } from './api-error.js'
 import { cutMessage, cutText } from './cut-text.js'
 import { listedProblems, validationIssues } from './problems.js'
-import { readProperty, answerHeaders } from './thrown.js'
+import { readProperty, addErrorHeaders } from './thrown.js'
 import { toReadableError, logError } from './readable-error.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -122,6 +122,6 @@ function messageOf(thrown: unknown, status: number, mode: Mode): string {
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = errorAnswer(error, request.id, modeOn(request.server))
   if (status >= 500) logError(reply.log, { err: error }, body.error.message)
-  const headers = answerHeaders(error, reply.request.raw)
-  return reply.headers(headers).code(status).type('application/json; charset=utf-8').send(body)
+  addErrorHeaders(reply, error)
+  return reply.code(status).type('application/json; charset=utf-8').send(body)
 }

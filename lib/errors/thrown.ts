@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
+import type { FastifyReply } from 'fastify'
 
 type HeaderValue = string | string[]
 
@@ -32,8 +33,18 @@ export function errorHeaders(thrown: unknown): Record<string, HeaderValue> {
 /** Of one connection of HTTP/1; HTTP/2 forbids them (RFC 9113, section 8.2.2), and node drops them with a warning. */
 const CONNECTION_HEADERS = new Set(['connection', 'proxy-connection', 'http2-settings'])
 
-/** The same for an answer to this request. */
-export function answerHeaders(
+/** The `headers` of an error that a reply has already. */
+const added = new WeakMap<FastifyReply, unknown>()
+
+/** Adds the headers that an error asks for to a reply, once: whoever handles the error next need not. */
+export function addErrorHeaders(reply: FastifyReply, error: unknown): void {
+  const headers = readProperty(error, 'headers')
+  if (headers === undefined || added.get(reply) === headers) return
+  added.set(reply, headers)
+  reply.headers(answerHeaders(error, reply.request.raw))
+}
+
+function answerHeaders(
   thrown: unknown,
   { httpVersionMajor }: IncomingMessage | Http2ServerRequest
 ): Record<string, HeaderValue> {

@@ -6,7 +6,7 @@ import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../link/state.js'
 import { linkInApp, runStack } from '../dispatch/enter.js'
-import { createFail, fitHeaders, prepareError, readableFor } from '../dispatch/failure.js'
+import { createFail, setErrorHeaders, beginFailure, readableFor } from '../dispatch/failure.js'
 import { notFoundEntryOf } from '../fastify/registrations.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -29,7 +29,7 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
     const response = reply.raw as LinkedResponse
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
       const error = readableFor(reply, thrown)
-      if (response[kAnswered] !== FAILING) fitHeaders(reply, error)
+      if (response[kAnswered] !== FAILING) setErrorHeaders(reply, error)
       return callHandler(() => last.call(app, error, request, reply))
     }
     response[kAnswered] = OPEN
@@ -85,8 +85,8 @@ function isErrorMiddleware(handler: NonNullable<AppOptions['errorHandler']>): ha
   return handler.length === 4
 }
 
-/** What stands around the runtime and is there only when Fastify has been made. */
-export interface Frame {
+/** What a failure may need of the app, which is made after the handler of its failures. */
+export interface AppParts {
   app: () => FastifyInstance
   cors: CorsHook | undefined
 }
@@ -95,9 +95,9 @@ export interface Frame {
  * Malformed paths and over-long parameters (`/%zz`): Fastify knows no route for them and runs neither hooks nor error
  * handler, so both are run here.
  */
-export function frameworkErrorHandler(runtime: Runtime, { app, cors }: Frame, handlerTimeout: number) {
+export function frameworkErrorHandler(runtime: Runtime, { app, cors }: AppParts, handlerTimeout: number) {
   const fail = createFail(runtime.stack, {
-    ahead: 'all',
+    middleware: 'all',
     send: (reply, error) => callErrorHandler(app(), reply, error),
     deadline: runtime.errorDeadline
   })
@@ -125,7 +125,7 @@ function passGuards(app: FastifyInstance, reply: FastifyReply, error: Error, ref
 }
 
 function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Error): void {
-  prepareError(reply, error)
+  beginFailure(reply, error)
   try {
     const result: unknown = (app.errorHandler as ErrorHandler).call(app, error, reply.request, reply)
     if (isThenable(result))
