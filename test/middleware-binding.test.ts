@@ -14,7 +14,8 @@ import {
   type Request,
   type Response
 } from 'twinroute'
-import { createBinder } from '../dist/middleware/bind.js'
+import { createBinder, type Binder } from '../dist/middleware/bind.js'
+import { parseMiddlewareMap } from '../dist/middleware/map.js'
 import { composeChain, type ChainOptions, type LateNext } from '../dist/middleware/run-chain.js'
 import { matchesParts, parseFastifyPath } from '../dist/patterns/pattern.js'
 import { echoTree, writeTree, type Tree } from './support/route-tree.js'
@@ -34,6 +35,10 @@ function mark(name: string): Middleware {
 function marks(map: Readonly<Record<string, string>>): MiddlewareMap {
   const lists = Object.entries(map).map(([key, names]) => [key, names.split(' ').filter(Boolean).map(mark)] as const)
   return createMiddleware(Object.fromEntries(lists))
+}
+
+function binderOf(map: Readonly<Record<string, string>>): Binder {
+  return createBinder(parseMiddlewareMap(marks(map)).entries, { caseSensitive: true })
 }
 
 type Ask = readonly [target: string, ran: string, place: string | number]
@@ -394,9 +399,7 @@ t.test("a route's own middleware runs after the prefixes', by method where it sa
 })
 
 t.test('a map key is compared with routes of plugins in the syntax of the router', async (t) => {
-  const binder = createBinder(marks({ '/graphql': 'graphql', '/api/admin': 'admin', '/files/private': 'files' }), {
-    caseSensitive: true
-  })
+  const binder = binderOf({ '/graphql': 'graphql', '/api/admin': 'admin', '/files/private': 'files' })
   const rows = [
     ['/graphql', ['/graphql']],
     ['/graphql/', ['/graphql']],
@@ -816,7 +819,7 @@ for (const [rule, steps, url] of REWRITES) {
 }
 
 t.test('no middleware can talk a conditional one out of running', async (t) => {
-  const binder = createBinder(marks({ '/api/': 'first', '/api/admin': 'guard' }), { caseSensitive: true })
+  const binder = binderOf({ '/api/': 'first', '/api/admin': 'guard' })
   const { steps } = binder.chainFor(parseFastifyPath('/api/:section'))
   const ran: string[] = []
   const noted = steps.map((step) => ({

@@ -1,4 +1,3 @@
-import type { MiddlewareMap } from './middleware.js'
 import type { RouteModule } from './route-module.js'
 
 /** One directory name, or one path segment of a prefix, parsed. */
@@ -41,8 +40,5 @@ export interface RouteManifest {
   apiDir: string
   baseRoute: string
   routes: readonly ManifestRoute[]
-  middleware: MiddlewareMap
-  /** Where the map came from, when it came from a file. */
-  middlewareFile: string | undefined
   warnings: readonly BootWarning[]
 }

@@ -40,11 +40,11 @@ function receive(runtime: Runtime, reply: FastifyReply, plan: MethodPlan): ApiEr
     if (refused !== undefined) return refused
   }
   if (!plan.hasParams) return undefined
-  const url = request.raw.url as string
-  if (plan.readParams === undefined) return refusedParams(request.params) ?? plan.guardPath?.(url)
-  const params = plan.readParams(request.params as Record<string, string>, url)
-  ;(request.raw as LinkedRequest)[kParams] = params
-  return refusedParams(params) ?? plan.guardPath?.(url)
+  const raw = request.raw as LinkedRequest
+  if (plan.readParams === undefined) return refusedParams(request.params) ?? plan.guardPath?.(raw)
+  const params = plan.readParams(request.params as Record<string, string>, raw.url)
+  raw[kParams] = params
+  return refusedParams(params) ?? plan.guardPath?.(raw)
 }
 
 function receiveBody(runtime: Runtime, plan: MethodPlan, reply: FastifyReply, go: () => void): void {

@@ -2,12 +2,12 @@ import type { Segment } from '../contract/manifest.js'
 import type { Middleware } from '../contract/middleware.js'
 import type { ApiError } from '../errors/api-error.js'
 import { routeNotFound } from '../errors/refusals.js'
-import type { Binder } from '../middleware/bind.js'
+import type { Binder, RequestLine } from '../middleware/bind.js'
 import type { BoundChain } from '../middleware/chain.js'
 import { refusedPath } from './request-target.js'
 
 /** Says what is wrong with a request's path, after the chain; undefined when nothing is. */
-export type PathGuard = (url: string) => ApiError | undefined
+export type PathGuard = (request: RequestLine) => ApiError | undefined
 
 export interface GuardedPattern {
   segments: readonly Segment[]
@@ -29,16 +29,16 @@ export function createPathGuard(binder: Binder, pattern: GuardedPattern): PathGu
   const isOpen = segments.at(-1)?.kind === 'rest'
   const isParted = bound.steps.some(({ conditional }) => conditional === 'rest' || (from === 'plugin' && conditional))
   const middleware = [...bound.steps.flatMap((step) => step.middleware), ...own]
-  if (isParted || (isOpen && middleware.some(matchesByPath))) return (url) => refusedPath(url, binder.reading)
+  if (isParted || (isOpen && middleware.some(matchesByPath))) return ({ url }) => refusedPath(url, binder.reading)
   const takesDots = from !== 'file' && segments.some(({ kind }) => kind === 'param')
   if ((!isOpen && !takesDots) || binder.everything.steps.length === 0) return undefined
   const certain = bound.steps.filter(({ conditional }) => conditional === undefined).map(({ prefix }) => prefix)
   const keys = bound.steps.map(({ prefix }) => prefix)
-  const ranFor = (url: string): ReadonlySet<string> => {
-    const covering = binder.covering(url)
+  const ranFor = (request: RequestLine): ReadonlySet<string> => {
+    const covering = binder.covering(request)
     return new Set([...certain, ...keys.filter((key) => covering.has(key))])
   }
-  return (url) => (binder.leadsPast(url, ranFor) ? routeNotFound() : undefined)
+  return (request) => (binder.leadsPast(request, ranFor) ? routeNotFound() : undefined)
 }
 
 /** Express's routers and applications. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound } from '../errors/refusals.js'
-import type { Binder } from '../middleware/bind.js'
+import type { Binder, RequestLine } from '../middleware/bind.js'
 import { isUnambiguous } from '../patterns/read-path.js'
 import { link } from '../express/link-request.js'
 import { kParams, type LinkedRequest } from '../link/state.js'
@@ -34,7 +34,7 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
     const go = (): void => {
-      const forbidden = refusedUnmatched(binder, request.url)
+      const forbidden = refusedUnmatched(binder, request)
       if (forbidden !== undefined) return runtime.fail(reply, forbidden)
       hideMalformedType(fastifyRequest)
       done()
@@ -46,10 +46,11 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
 }
 
 /** A not-found handler may be anything, a proxy or a file server too. */
-function refusedUnmatched(binder: Binder, url: string): ApiError | undefined {
+function refusedUnmatched(binder: Binder, request: RequestLine): ApiError | undefined {
+  const { url } = request
   if (isUnambiguous(url)) return undefined
   if (hasForbiddenCharacters(url)) return malformedTarget()
-  return binder.leadsPast(url, binder.guards) ? routeNotFound() : undefined
+  return binder.leadsPast(request, binder.guards) ? routeNotFound() : undefined
 }
 
 /** Answers what no route took, after the chain: 404 in the app's error shape. */

@@ -20,7 +20,7 @@ import { logError } from '../errors/readable-error.js'
 import type { BoundChain } from '../middleware/chain.js'
 import { asInStack, isExpressApp, mountInChain } from '../express/use-stack.js'
 import type { Segment } from '../contract/manifest.js'
-import type { Binder } from '../middleware/bind.js'
+import type { Binder, RequestLine } from '../middleware/bind.js'
 import { createPathGuard, type GuardedPattern } from './guard-path.js'
 
 export interface PassOptions {
@@ -57,8 +57,8 @@ export interface ChainParts {
   bound: BoundChain
   /** The route's own. */
   own?: readonly Middleware[]
-  /** The keys of the conditional steps that run for a url. */
-  covering: (url: string) => ReadonlySet<string>
+  /** The keys of the conditional steps that run for a request. */
+  covering: (request: RequestLine) => ReadonlySet<string>
 }
 
 /** The runner of a route's chain; null when there is none. */
@@ -117,7 +117,7 @@ export function createChainHook(runtime: Runtime, { segments, from }: HookedRout
     const raw = request.raw as LinkedRequest
     const go = (): void => {
       raw[kParams] = undefined
-      const refused = guardPath?.(raw.url)
+      const refused = guardPath?.(raw)
       if (refused === undefined) done()
       else runtime.fail(reply, refused)
     }

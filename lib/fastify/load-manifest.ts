@@ -2,8 +2,13 @@ import type { RouteManifest } from '../contract/manifest.js'
 import { loadModules } from '../discovery/load-module.js'
 import { buildRoutes, findRoutes, warnOfTypeScript, type ManifestOptions } from '../discovery/manifest.js'
 import { BootError, type BootProblem } from '../errors/boot-error.js'
-import { chooseMiddleware, findMiddlewareFile } from '../middleware/map.js'
+import { chooseMiddleware, findMiddlewareFile, type MapEntry } from '../middleware/map.js'
 import { formatPattern } from '../patterns/pattern.js'
+
+/** The routes, and the middleware map beside them. */
+export interface LoadedManifest extends RouteManifest {
+  middleware: readonly MapEntry[]
+}
 
 /**
  * Scans `apiDir`, imports its route files and the middleware file, and checks all of it in one pass.
@@ -11,7 +16,7 @@ import { formatPattern } from '../patterns/pattern.js'
  * @throws BootError with every problem found
  * @throws TypeError when an option has the wrong type
  */
-export async function loadManifest(options: ManifestOptions): Promise<RouteManifest> {
+export async function loadManifest(options: ManifestOptions): Promise<LoadedManifest> {
   const problems: BootProblem[] = []
   const { apiDir, base, files, warnings } = findRoutes(options, problems)
   const file = findMiddlewareFile({ apiDir, given: options.middleware, problems })
@@ -25,8 +30,7 @@ export async function loadManifest(options: ManifestOptions): Promise<RouteManif
     apiDir,
     baseRoute: formatPattern(base),
     routes,
-    middleware: middleware.map,
-    middlewareFile: middleware.file,
+    middleware,
     warnings: [...warnings, ...warnOfTypeScript(paths, options.mode)]
   }
 }

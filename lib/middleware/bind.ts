@@ -1,14 +1,18 @@
 import type { Segment } from '../contract/manifest.js'
-import type { MiddlewareMap } from '../contract/middleware.js'
-import { parsePrefix } from './map.js'
+import type { MapEntry } from './map.js'
 import { compareSpecificity } from '../patterns/segment.js'
-import { BootError } from '../errors/boot-error.js'
-import { bindChain, bindEverything, guardsAmong, type BindOptions, type BoundChain, type BoundPrefix } from './chain.js'
+import { bindChain, bindEverything, guardsAmong, type BindOptions, type BoundChain } from './chain.js'
 import { PrefixRouter } from './prefix-router.js'
 import { mayBeAmbiguous, resolveSegments, segmentsOf, type PathReading } from '../patterns/read-path.js'
 import { reportBinding, type BindingReport, type BoundRoute } from './report.js'
 
 export type { BoundChain, ChainStep } from './chain.js'
+
+/** What the map may decide a request by. */
+export interface RequestLine {
+  readonly method: string
+  readonly url: string
+}
 
 /** Binds the middleware map to route patterns, at boot; where a pattern leaves it open, a router of the prefixes is asked. */
 export interface Binder {
@@ -17,25 +21,22 @@ export interface Binder {
   /** What runs for paths that no route matches: {@link guards} says which steps of it. */
   readonly everything: BoundChain
   /** The keys that cover a request: they decide the conditional steps of a route's chain. */
-  covering(url: string): ReadonlySet<string>
-  /** The keys whose middleware guards a request of which only the path is known: what a public prefix opens is left out. */
-  guards(url: string): ReadonlySet<string>
+  covering(request: RequestLine): ReadonlySet<string>
+  /** The keys whose middleware guards a request that no route matches: what a public prefix opens is left out. */
+  guards(request: RequestLine): ReadonlySet<string>
   /** The values of the parameters in the prefixes that cover a request. */
   paramsOf(url: string): Readonly<Record<string, string>>
   /**
    * Whether somebody who joins and resolves the path (a proxy, a file server) comes to a place that other keys guard than
    * those that have run.
    */
-  leadsPast(url: string, ranFor: (url: string) => ReadonlySet<string>): boolean
+  leadsPast(request: RequestLine, ranFor: (request: RequestLine) => ReadonlySet<string>): boolean
   readonly reading: PathReading
   report(routes: readonly BoundRoute[]): BindingReport
 }
 
-/**
- * @throws BootError when a key of the map is not a path prefix
- */
-export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
-  const prefixes = parseMap(map)
+export function createBinder(entries: readonly MapEntry[], options: BindOptions): Binder {
+  const prefixes = inOrder(entries)
   const {
     ignoreTrailingSlash = false,
     ignoreDuplicateSlashes = false,
@@ -48,14 +49,15 @@ export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
   return {
     chainFor: (segments) => bindChain(prefixes, segments, options),
     everything: bindEverything(prefixes, options),
-    covering: (url) => new Set(router.match(url).prefixes.map(({ key }) => key)),
-    guards: (url) => guardsAmong(router.match(url).prefixes),
+    covering: ({ url }) => new Set(router.match(url).prefixes.map(({ key }) => key)),
+    guards: ({ url }) => guardsAmong(router.match(url).prefixes),
     paramsOf: (url) => (hasParams ? router.match(url).params : NO_PARAMS),
-    leadsPast(url, ranFor) {
+    leadsPast(request, ranFor) {
+      const { url } = request
       const segments = mayBeAmbiguous(url) ? segmentsOf(url, reading) : undefined
       if (segments === undefined) return false
       const guards = guardsAmong(router.matchSegments(resolveSegments(segments)).prefixes)
-      const ran = ranFor(url)
+      const ran = ranFor(request)
       return [...guards].some((key) => !ran.has(key))
     },
     reading,
@@ -66,14 +68,6 @@ export function createBinder(map: MiddlewareMap, options: BindOptions): Binder {
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** In the order their middleware runs: the shorter first; of two equally long ones the less specific first. */
-function parseMap(map: MiddlewareMap): readonly BoundPrefix[] {
-  const prefixes = Object.entries(map).map(([key, middleware]) => {
-    const parsed = parsePrefix(key)
-    if ('segments' in parsed) return { key, segments: parsed.segments, middleware }
-    const message = `The key ${JSON.stringify(key)} of the middleware map ${parsed.wrong}`
-    throw new BootError([{ code: 'MIDDLEWARE_KEY_INVALID', message, files: [], fix: parsed.fix }])
-  })
-  return prefixes.toSorted(
-    (a, b) => a.segments.length - b.segments.length || compareSpecificity(b.segments, a.segments)
-  )
+function inOrder(entries: readonly MapEntry[]): readonly MapEntry[] {
+  return entries.toSorted((a, b) => a.segments.length - b.segments.length || compareSpecificity(b.segments, a.segments))
 }

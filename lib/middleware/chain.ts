@@ -1,6 +1,7 @@
 import type { Segment, SegmentPart } from '../contract/manifest.js'
 import { isRouteMethod, type RouteModule } from '../contract/route-module.js'
 import type { Middleware } from '../contract/middleware.js'
+import type { MapEntry } from './map.js'
 import { matchesParts } from '../patterns/pattern.js'
 import { formatSegment, isPlainParam } from '../patterns/segment.js'
 
@@ -23,13 +24,6 @@ export interface BoundChain {
   publicBy?: string
 }
 
-/** One entry of the middleware map, parsed. */
-export interface BoundPrefix {
-  key: string
-  segments: readonly Segment[]
-  middleware: readonly Middleware[]
-}
-
 export interface BindOptions {
   /** Whether the router tells `/Admin` from `/admin`; the binding follows it. */
   caseSensitive: boolean
@@ -42,7 +36,7 @@ export interface BindOptions {
 
 /** The chain of a route pattern. `prefixes` come in the order their middleware runs. */
 export function bindChain(
-  prefixes: readonly BoundPrefix[],
+  prefixes: readonly MapEntry[],
   route: readonly Segment[],
   { caseSensitive, mount = '' }: BindOptions
 ): BoundChain {
@@ -64,12 +58,12 @@ export function bindChain(
   return publicBy === undefined ? { steps } : { steps, publicBy }
 }
 
-function toStep({ key, segments, middleware }: BoundPrefix, mount: string): ChainStep {
+function toStep({ key, segments, middleware }: MapEntry, mount: string): ChainStep {
   return { prefix: key, depth: segments.length + depthOf(mount), middleware }
 }
 
 /** The chain of any path at all: each prefix that has middleware, where the request lies below it. */
-export function bindEverything(prefixes: readonly BoundPrefix[], { mount = '' }: BindOptions): BoundChain {
+export function bindEverything(prefixes: readonly MapEntry[], { mount = '' }: BindOptions): BoundChain {
   const guarded = prefixes.filter(({ middleware }) => middleware.length > 0)
   return { steps: guarded.map((prefix) => ({ ...toStep(prefix, mount), conditional: 'rest' })) }
 }
@@ -77,7 +71,7 @@ export function bindEverything(prefixes: readonly BoundPrefix[], { mount = '' }:
 const NO_KEYS: ReadonlySet<string> = new Set()
 
 /** What guards a path that lies below these prefixes and no others: the keys whose middleware runs. */
-export function guardsAmong(covering: readonly BoundPrefix[]): ReadonlySet<string> {
+export function guardsAmong(covering: readonly MapEntry[]): ReadonlySet<string> {
   if (covering.length === 0) return NO_KEYS
   const hole = covering.findLastIndex(({ middleware }) => middleware.length === 0)
   return new Set(covering.slice(hole + 1).map(({ key }) => key))

@@ -1,4 +1,5 @@
-import type { MiddlewareMap } from '../contract/middleware.js'
+import type { Segment } from '../contract/manifest.js'
+import type { Middleware, MiddlewareMap } from '../contract/middleware.js'
 import { type BootProblem, BootError, displayPath } from '../errors/boot-error.js'
 import { describeType } from '../options/values.js'
 import { checkMiddlewareList, type WrongEntry } from '../discovery/route-module.js'
@@ -7,25 +8,36 @@ import { adviseImport } from '../discovery/load-module.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
 import { findMiddlewareFiles } from '../discovery/scan.js'
 
+/** One key of the middleware map, parsed, with its list. */
+export interface MapEntry {
+  /** As written. */
+  key: string
+  segments: readonly Segment[]
+  middleware: readonly Middleware[]
+}
+
 /**
- * Checks a middleware map: what its keys and values must be, and that no two keys mean the same prefix.
+ * Parses a middleware map, and checks what its keys and values must be, and that no two keys mean the same prefix.
  * @param map prefix to list of middleware
  * @param files the file the map stands in, for the problems
- * @returns a frozen copy of the map, and every problem found
+ * @returns the entries whose key is a prefix, in the order of the map, and every problem found
  */
-function checkMiddlewareMap(
+export function parseMiddlewareMap(
   map: Readonly<Record<string, unknown>>,
   files: readonly string[] = []
-): { map: MiddlewareMap; problems: BootProblem[] } {
+): { entries: readonly MapEntry[]; problems: BootProblem[] } {
   const prefixes = new Map<string, string>()
-  const checked = Object.entries(map).map(([key, value]) => {
+  const parsed = Object.entries(map).map(([key, value]) => {
     const { middleware, wrong } = checkMiddlewareList(value)
-    const problems = [...checkKey(key, prefixes), ...wrong.map((entry) => wrongValue(key, entry))]
-    return { key, middleware, problems: problems.map((problem) => ({ ...problem, files })) }
+    const { segments, problem } = parseKey(key, prefixes)
+    const problems = [...(problem === undefined ? [] : [problem]), ...wrong.map((entry) => wrongValue(key, entry))]
+    return { key, segments, middleware, problems: problems.map((found) => ({ ...found, files })) }
   })
   return {
-    map: Object.freeze(Object.fromEntries(checked.map(({ key, middleware }) => [key, middleware]))),
-    problems: checked.flatMap(({ problems }) => problems)
+    entries: parsed.flatMap(({ key, segments, middleware }) =>
+      segments === undefined ? [] : { key, segments, middleware }
+    ),
+    problems: parsed.flatMap(({ problems }) => problems)
   }
 }
 
@@ -34,23 +46,29 @@ function wrongValue(key: string, { message, fix }: WrongEntry): Omit<BootProblem
   return { code: 'MIDDLEWARE_VALUE_INVALID', message: sentence, fix }
 }
 
-function checkKey(key: string, prefixes: Map<string, string>): Omit<BootProblem, 'files'>[] {
+type Problem = Omit<BootProblem, 'files'>
+
+/** The segments of a key, or what is wrong with it; `prefixes` has the keys before it, by what they mean. */
+function parseKey(key: string, prefixes: Map<string, string>): { segments?: readonly Segment[]; problem?: Problem } {
   const parsed = parsePrefix(key)
   if ('wrong' in parsed) {
     const message = `The key ${JSON.stringify(key)} of the middleware map ${parsed.wrong}`
-    return [{ code: 'MIDDLEWARE_KEY_INVALID', message, fix: parsed.fix }]
+    return { problem: { code: 'MIDDLEWARE_KEY_INVALID', message, fix: parsed.fix } }
   }
-  const prefix = formatPattern(parsed.segments, 'blank')
+  const { segments } = parsed
+  const prefix = formatPattern(segments, 'blank')
   const other = prefixes.get(prefix)
   prefixes.set(prefix, key)
-  if (other === undefined) return []
-  const keys = `${JSON.stringify(other)} and ${JSON.stringify(key)}`
-  const message = `The keys ${keys} of the middleware map mean the same prefix`
-  return [{ code: 'MIDDLEWARE_KEY_TWICE', message, fix: 'Put both lists under one key, in the order they should run' }]
+  return other === undefined ? { segments } : { segments, problem: sameKey(other, key) }
 }
 
-/** A key of the middleware map as segments, or what is wrong with it. */
-export function parsePrefix(key: string): ReturnType<typeof parsePath> {
+function sameKey(one: string, other: string): Problem {
+  const message = `The keys ${JSON.stringify(one)} and ${JSON.stringify(other)} of the middleware map mean the same prefix`
+  const fix = 'Put both lists under one key, in the order they should run'
+  return { code: 'MIDDLEWARE_KEY_TWICE', message, fix }
+}
+
+function parsePrefix(key: string): ReturnType<typeof parsePath> {
   const parsed = parsePath(key)
   if ('wrong' in parsed || !parsed.segments.some((segment) => segment.kind === 'rest')) return parsed
   return { wrong: 'holds a rest segment', fix: 'Leave it out: a prefix covers everything below it' }
@@ -70,15 +88,9 @@ export function createMiddleware(map: MiddlewareMap): MiddlewareMap {
   if (typeof map !== 'object' || map === null || Array.isArray(map)) {
     throw new TypeError(`createMiddleware takes a map of path prefix to middleware; it was given ${describeType(map)}`)
   }
-  const checked = checkMiddlewareMap(map)
-  if (checked.problems.length > 0) throw new BootError(checked.problems)
-  return checked.map
-}
-
-/** The middleware map of the application, and the file it came from, if it came from one. */
-export interface ChosenMiddleware {
-  map: MiddlewareMap
-  file: string | undefined
+  const { entries, problems } = parseMiddlewareMap(map)
+  if (problems.length > 0) throw new BootError(problems)
+  return Object.freeze(Object.fromEntries(entries.map(({ key, middleware }) => [key, middleware])))
 }
 
 interface FindOptions {
@@ -108,12 +120,12 @@ interface ChooseOptions {
   problems: BootProblem[]
 }
 
-/** The checked map: the given one, the file's export, or an empty one. */
-export function chooseMiddleware({ file, given, modules, problems }: ChooseOptions): ChosenMiddleware {
+/** The parsed map: the given one, the file's export, or an empty one. */
+export function chooseMiddleware({ file, given, modules, problems }: ChooseOptions): readonly MapEntry[] {
   const map = given ?? (file === undefined ? {} : readExport(file, modules.get(file), problems))
-  const checked = checkMiddlewareMap(map, file === undefined ? [] : [file])
-  problems.push(...checked.problems)
-  return { map: checked.map, file }
+  const parsed = parseMiddlewareMap(map, file === undefined ? [] : [file])
+  problems.push(...parsed.problems)
+  return parsed.entries
 }
 
 function readExport(

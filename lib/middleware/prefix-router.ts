@@ -1,7 +1,8 @@
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
 import type { RouteParam, Segment } from '../contract/manifest.js'
 import { toFastify } from '../patterns/pattern.js'
-import { type BoundPrefix, coverSegments, foldSegment } from './chain.js'
+import type { MapEntry } from './map.js'
+import { coverSegments, foldSegment } from './chain.js'
 import { isUnambiguous, segmentsOf, type PathReading } from '../patterns/read-path.js'
 
 export interface PrefixRouterOptions extends PathReading {
@@ -13,11 +14,11 @@ export interface PrefixRouterOptions extends PathReading {
 
 /** The prefixes of the map that a path lies below, shortest first, and the values of their parameters. */
 export interface Match {
-  prefixes: readonly BoundPrefix[]
+  prefixes: readonly MapEntry[]
   params: Readonly<Record<string, string>>
 }
 
-function isPlain({ segments }: BoundPrefix): boolean {
+function isPlain({ segments }: MapEntry): boolean {
   return segments.every(({ kind }) => kind === 'static')
 }
 
@@ -34,12 +35,12 @@ const MAX_PARAM_LENGTH = Number.MAX_SAFE_INTEGER
  * Each prefix with a parameter has a router of its own, since several may match side by side.
  */
 export class PrefixRouter {
-  readonly #prefixes: readonly BoundPrefix[]
+  readonly #prefixes: readonly MapEntry[]
   readonly #options: PrefixRouterOptions
   readonly #plain: Lookup
   readonly #open: readonly Lookup[]
 
-  constructor(prefixes: readonly BoundPrefix[], options: PrefixRouterOptions) {
+  constructor(prefixes: readonly MapEntry[], options: PrefixRouterOptions) {
     this.#prefixes = prefixes
     this.#options = options
     this.#plain = new Lookup(prefixes.filter(isPlain), options)
@@ -81,7 +82,7 @@ export class PrefixRouter {
 }
 
 interface Leaf {
-  prefixes: readonly BoundPrefix[]
+  prefixes: readonly MapEntry[]
   params: readonly RouteParam[]
 }
 
@@ -89,7 +90,7 @@ interface Leaf {
 class Lookup {
   readonly #router: Instance<HTTPVersion.V1>
 
-  constructor(prefixes: readonly BoundPrefix[], options: PrefixRouterOptions) {
+  constructor(prefixes: readonly MapEntry[], options: PrefixRouterOptions) {
     const { caseSensitive, ignoreTrailingSlash, ignoreDuplicateSlashes } = options
     this.#router = findMyWay({
       caseSensitive,
@@ -102,7 +103,7 @@ class Lookup {
   }
 
   /** The prefix and everything below it, as one route with an optional rest would have it. */
-  #add(prefix: BoundPrefix, all: readonly BoundPrefix[], { mount, caseSensitive }: PrefixRouterOptions): void {
+  #add(prefix: MapEntry, all: readonly MapEntry[], { mount, caseSensitive }: PrefixRouterOptions): void {
     const segments = prefix.segments.map((segment) => foldSegment(segment, { caseSensitive }))
     const below: readonly Segment[] = [...segments, { kind: 'rest', name: '*', optional: true }]
     const { paths, params } = toFastify(below)

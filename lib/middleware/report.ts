@@ -1,14 +1,8 @@
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import type { RouteModule } from '../contract/route-module.js'
 import type { BootWarningCode } from '../errors/boot-error.js'
-import {
-  bindChain,
-  ownMiddleware,
-  type BindOptions,
-  type BoundChain,
-  type BoundPrefix,
-  coverSegments
-} from './chain.js'
+import { bindChain, ownMiddleware, type BindOptions, type BoundChain, coverSegments } from './chain.js'
+import type { MapEntry } from './map.js'
 
 /** A route as the report needs it: from a file, or registered by a plugin (then without file and module). */
 export interface BoundRoute {
@@ -38,7 +32,7 @@ export interface BindingReport {
 }
 
 interface ReportInput {
-  prefixes: readonly BoundPrefix[]
+  prefixes: readonly MapEntry[]
   routes: readonly BoundRoute[]
   options: BindOptions
 }
@@ -51,7 +45,7 @@ export function reportBinding(input: ReportInput): BindingReport {
   }
 }
 
-function warnOfKey(prefix: BoundPrefix, { routes, options }: ReportInput): BootWarning[] {
+function warnOfKey(prefix: MapEntry, { routes, options }: ReportInput): BootWarning[] {
   const covers = routes.map(({ segments }) => coverSegments(prefix.segments, segments, options))
   if (covers.includes('always')) return []
   const key = JSON.stringify(prefix.key)

@@ -28,8 +28,8 @@ export interface ChainOptions {
   isOver?: (response: Response) => boolean
   /** Told when a middleware calls `next` twice, or fails after calling it. */
   onLateNext?: (late: LateNext, request: Request) => void
-  /** The keys of the conditional steps that run for a url. Without it all of them do. */
-  covering?: (url: string) => ReadonlySet<string>
+  /** The keys of the conditional steps that run for a request. Without it all of them do. */
+  covering?: (request: Request) => ReadonlySet<string>
   /** The url as middleware sees it. */
   canonical?: (url: string) => string
 }
@@ -60,7 +60,7 @@ export function composeChain(
   }
   return (request, response, done) => {
     // Evaluated before the first middleware runs, so that a middleware cannot change `url` or `params` to skip a later one.
-    const keys = covering(request.url)
+    const keys = covering(request)
     const due = entries.filter(({ conditional, prefix }) => !conditional || keys.has(prefix as string))
     if (due.length === 0) done()
     else new ChainRun({ entries: due, options }, request, response, done).enter(0)
