@@ -302,6 +302,46 @@ t.test('a fetched web Response can be passed on', async (t) => {
   })
 })
 
+t.test('over HTTP/2 headers of an HTTP/1 connection are left out, whoever sets them', async (t) => {
+  const names = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'http2-settings']
+  const headers = Object.fromEntries(names.map((name) => [name, name === 'transfer-encoding' ? 'chunked' : 'x']))
+  const described = (response: any): any => response.set(headers)
+  const handlers: Record<string, AnyHandler> = {
+    json: (_, response) => void described(response).json('ab'),
+    'a returned value': (_, response) => (described(response), ['ab']),
+    'a status object': () => ({ status: 200, headers, body: 'ab' }),
+    'a stream': (_, response) => (described(response), Readable.from(['a', 'b'])),
+    'a web Response': () => new Response('ab', { headers }),
+    write: (_, response) => void (described(response).write('a'), response.end('b')),
+    writeHead: (_, response) => void response.writeHead(200, headers).end('ab'),
+    flushHeaders: (_, response) => void (described(response).flushHeaders(), response.end('ab')),
+    'a piped stream': (_, response) => void Readable.from(['a', 'b']).pipe(described(response)),
+    'sent later': (_, response) => void setImmediate(() => described(response).send('ab')),
+    'an error': () => {
+      throw Object.assign(new Error('ab'), { headers, status: 400 })
+    }
+  }
+  const rows = Object.entries(handlers)
+  const routes = Object.fromEntries(rows.map(([, GET], index) => [`r${index}`, { GET }]))
+  for (const [place, build] of Object.entries({ app: appOf, host: hostOf })) {
+    const server = await build(t, { routes, options: { fastifyOptions: { http2: true } as never } })
+    const session = connectHttp2(await addressOf(server))
+    t.teardown(() => session.destroy())
+    for (const [index, [rule]] of rows.entries()) {
+      const stream = session.request({ ':path': `/api/r${index}` })
+      const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
+      const where = `${rule}, on the ${place}`
+      t.equal(head[':status'], rule === 'an error' ? 400 : 200, where)
+      t.strictSame(
+        names.filter((name) => name in head),
+        [],
+        where
+      )
+      t.match(String(Buffer.concat(await stream.toArray())), 'ab', where)
+    }
+  }
+})
+
 t.test('HEAD is answered by GET, without the body', async (t) => {
   const handlers: readonly (readonly [string, AnyHandler])[] = [
     ['an object', () => ({ a: 1 })],

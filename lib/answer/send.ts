@@ -83,16 +83,31 @@ export function writeHeadSafely(response: LinkedResponse, base: Base, given: Hea
     return writeOwnHead(response, base, given) as LinkedResponse
   } catch (error) {
     if (response.headersSent) throw error
-    // trailers need a chunked body: an answer to HEAD has none, and one with a length is not chunked
-    if (isTrailerError(error)) response.removeHeader('trailer')
+    const misplaced = misplacedHeaders(error)
+    if (misplaced.length > 0) for (const name of misplaced) response.removeHeader(name)
     else if (isUnderWay(response) || (response[kAnswered] === OPEN && given.at(-1) !== response[kHeaders])) throw error
     else clean(response, base, error)
-    return writeOwnHead(response, base, sendable(response, given)) as LinkedResponse
+    return writeOwnHead(response, base, sendable(response, given, misplaced)) as LinkedResponse
   }
 }
 
-function isTrailerError(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_HTTP_TRAILER_INVALID'
+/** Headers of one connection of HTTP/1 (RFC 9113, section 8.2.2): a fetched web Response that is passed on has some. */
+const CONNECTION_HEADERS = [
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade'
+]
+
+/** The headers of which an answer of this kind can have none, where node has refused it for one of them. */
+function misplacedHeaders(error: unknown): readonly string[] {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ERR_HTTP2_INVALID_CONNECTION_HEADERS') return CONNECTION_HEADERS
+  // trailers need a chunked body: an answer to HEAD has none, and one with a length is not chunked
+  return code === 'ERR_HTTP_TRAILER_INVALID' ? ['trailer'] : []
 }
 
 function clean(response: LinkedResponse, base: Base, error: unknown): void {
@@ -109,13 +124,13 @@ function clean(response: LinkedResponse, base: Base, error: unknown): void {
 }
 
 /** The arguments of `writeHead` without a phrase of their own, and with the headers that can be sent. */
-function sendable(response: LinkedResponse, given: HeadArguments): HeadArguments {
+function sendable(response: LinkedResponse, given: HeadArguments, misplaced: readonly string[]): HeadArguments {
   const headers = given.at(-1)
   if (Array.isArray(headers)) return given
   if (typeof headers !== 'object' || headers === null) return [response.statusCode]
   if (headers === response[kHeaders]) return [response.statusCode, headers]
   const kept = Object.entries(headers).filter(
-    ([name, value]) => name.toLowerCase() !== 'trailer' && isSendable(name, value)
+    ([name, value]) => ![...misplaced, 'trailer'].includes(name.toLowerCase()) && isSendable(name, value)
   )
   return [response.statusCode, Object.fromEntries(kept)]
 }
