@@ -187,6 +187,28 @@ t.test('the architecture page lists every decision', async (t) => {
   t.strictSame(missing, [])
 })
 
+/** The names of an interface's own members. */
+function membersOf(file: string, name: string): string[] {
+  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest)
+  const declaration = source.statements.find((it) => ts.isInterfaceDeclaration(it) && it.name.text === name)
+  if (declaration === undefined || !ts.isInterfaceDeclaration(declaration)) throw new Error(`${file} has no ${name}`)
+  return declaration.members.map((member) => (member.name as ts.Identifier).text)
+}
+
+t.test('the page of an option names it', async (t) => {
+  for (const [file, name, path] of [
+    ['lib/contract/route-module.ts', 'RouteConfig', 'docs/routing.md'],
+    ['lib/contract/options.ts', 'RoutesOptions', 'docs/options.md'],
+    ['lib/contract/options.ts', 'AppOptions', 'docs/options.md'],
+    ['lib/contract/options.ts', 'ShutdownOptions', 'docs/lifecycle.md'],
+    ['lib/contract/options.ts', 'CorsOptions', 'docs/cors.md']
+  ] as const) {
+    const page = readFileSync(join(root, path), 'utf8')
+    const missing = membersOf(file, name).filter((member) => !new RegExp(`\`(\\w+\\.)*${member}\\b`).test(page))
+    t.strictSame(missing, [], `${name} on ${path}`)
+  }
+})
+
 // Phrases without an agent or from another trade, which a reader who searches for the usual word does not find.
 const DIALECT = [
   { phrase: /\bnobody\b/i, instead: 'name who does not: no middleware, no client' },

@@ -193,6 +193,11 @@ t.test('runtime packages are ranges, tools are exact, and there are few', async 
   t.ok(Object.keys(manifest.devDependencies).length <= 40, 'at most 40 direct tools')
 })
 
+t.test('an application keeps its own Express, from 5.1 to the newest', async (t) => {
+  const installed = JSON.parse(await readFile(join(root, 'node_modules/express/package.json'), 'utf8')).version
+  for (const version of ['5.1.0', '5.2.0', installed]) t.ok(satisfies(version, manifest.dependencies.express), version)
+})
+
 t.test('the lock file names no registry', async (t) => {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
   const named = Object.entries<any>(lock.packages).filter(([, entry]) => entry.resolved !== undefined && !entry.link)
