@@ -342,6 +342,38 @@ t.test('over HTTP/2 headers of an HTTP/1 connection are left out, whoever sets t
   }
 })
 
+t.test('over HTTP/2 several values of a header that may have one are sent as their list', async (t) => {
+  const described = (response: any): any =>
+    response
+      .append('ETag', '"a"')
+      .append('ETag', '"b"')
+      .set({ Location: ['/a', '/b'], 'Keep-Alive': 'x', 'Set-Cookie': ['a=1', 'b=2'], 'X-List': ['1', '2'] })
+  const later = (act: () => unknown): void => void setImmediate(act)
+  const handlers: Record<string, AnyHandler> = {
+    json: (_, response) => void described(response).json('ab'),
+    'a stream': (_, response) => (described(response), Readable.from(['a', 'b'])),
+    write: (_, response) => void (described(response).write('a'), response.end('b')),
+    writeHead: (_, response) => void response.writeHead(200, { ...described(response).getHeaders() }).end('ab'),
+    'a piped stream': (_, response) => later(() => Readable.from(['a', 'b']).pipe(described(response))),
+    'sent later': (_, response) => later(() => described(response).send('ab'))
+  }
+  const rows = Object.entries(handlers)
+  const routes = Object.fromEntries(rows.map(([, GET], index) => [`r${index}`, { GET }]))
+  for (const [place, build] of Object.entries({ app: appOf, host: hostOf })) {
+    const server = await build(t, { routes, options: { fastifyOptions: { http2: true } as never } })
+    const session = connectHttp2(await addressOf(server))
+    t.teardown(() => session.destroy())
+    for (const [index, [rule]] of rows.entries()) {
+      const stream = session.request({ ':path': `/api/r${index}` })
+      const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
+      const wanted = { ':status': 200, etag: '"a", "b"', location: '/a, /b', 'set-cookie': ['a=1', 'b=2'] }
+      t.match(head, wanted, `${rule}, on the ${place}`)
+      t.equal(head['x-list'], '1, 2')
+      t.match(String(Buffer.concat(await stream.toArray())), 'ab')
+    }
+  }
+})
+
 t.test('HEAD is answered by GET, without the body', async (t) => {
   const handlers: readonly (readonly [string, AnyHandler])[] = [
     ['an object', () => ({ a: 1 })],

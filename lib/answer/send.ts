@@ -84,10 +84,14 @@ export function writeHeadSafely(response: LinkedResponse, base: Base, given: Hea
   } catch (error) {
     if (response.headersSent) throw error
     const misplaced = misplacedHeaders(error)
-    if (misplaced.length > 0) for (const name of misplaced) response.removeHeader(name)
-    else if (isUnderWay(response) || (response[kAnswered] === OPEN && given.at(-1) !== response[kHeaders])) throw error
+    if (misplaced.length > 0) {
+      for (const name of misplaced) response.removeHeader(name)
+      if (isHttp2Error(error)) joinValues(response, base)
+    } else if (isUnderWay(response) || (response[kAnswered] === OPEN && given.at(-1) !== response[kHeaders]))
+      throw error
     else clean(response, base, error)
-    return writeOwnHead(response, base, sendable(response, given, misplaced)) as LinkedResponse
+    const kept = sendable(response, given, misplaced)
+    return writeOwnHead(response, base, kept) as LinkedResponse
   }
 }
 
@@ -105,9 +109,28 @@ const CONNECTION_HEADERS = [
 /** The headers of which an answer of this kind can have none, where node has refused it for one of them. */
 function misplacedHeaders(error: unknown): readonly string[] {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ERR_HTTP2_INVALID_CONNECTION_HEADERS') return CONNECTION_HEADERS
+  if (isHttp2Error(error)) return CONNECTION_HEADERS
   // trailers need a chunked body: an answer to HEAD has none, and one with a length is not chunked
   return code === 'ERR_HTTP_TRAILER_INVALID' ? ['trailer'] : []
+}
+
+function isHttp2Error(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ERR_HTTP2_INVALID_CONNECTION_HEADERS' || code === 'ERR_HTTP2_HEADER_SINGLE_VALUE'
+}
+
+/** Node's HTTP/2 takes one value of an `ETag` or a `Location`; several lines mean the same as their list (RFC 9110, section 5.3). */
+function joinValues(response: LinkedResponse, base: Base): void {
+  const headers = response[kHeaders] ?? {}
+  for (const name of Object.keys(headers)) Reflect.set(headers, name, joined(name, headers[name]))
+  for (const name of base.getHeaderNames.call(response)) {
+    const value = base.getHeader.call(response, name)
+    if (Array.isArray(value)) base.setHeader.call(response, name, joined(name, value) as string)
+  }
+}
+
+function joined(name: string, value: unknown): unknown {
+  return Array.isArray(value) && name.toLowerCase() !== 'set-cookie' ? value.join(', ') : value
 }
 
 function clean(response: LinkedResponse, base: Base, error: unknown): void {
@@ -132,5 +155,9 @@ function sendable(response: LinkedResponse, given: HeadArguments, misplaced: rea
   const kept = Object.entries(headers).filter(
     ([name, value]) => ![...misplaced, 'trailer'].includes(name.toLowerCase()) && isSendable(name, value)
   )
-  return [response.statusCode, Object.fromEntries(kept)]
+  const isHttp2 = misplaced === CONNECTION_HEADERS
+  return [
+    response.statusCode,
+    Object.fromEntries(kept.map(([name, value]) => [name, isHttp2 ? joined(name, value) : value]))
+  ]
 }
