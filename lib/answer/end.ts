@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
-import { bytesOf, handOver, type Chunk, writeHeadSafely } from './send.js'
+import { bytesOf, handOver, type Chunk, type HeadArguments, writeHeadSafely } from './send.js'
 import type { HeaderMethods } from './headers.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
 import { hasHooks } from '../link/private-names.js'
@@ -66,11 +66,11 @@ export interface ResponseBase {
 
 /** `end` and `writeHead` over those of a base prototype. */
 export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
-  function writeHead(this: LinkedResponse, status: number, ...rest: unknown[]): LinkedResponse {
+  function writeHead(this: LinkedResponse, ...given: HeadArguments): LinkedResponse {
     if (isPastTimeout(this)) return tooLate(this, 'response.writeHead()')
     const isPatched = this.end !== end || this[kRawEnd] !== null || hasOtherEnd(base)
-    if (isPatched && isWithFastify(this)) return holdHead(this, status, rest.at(-1))
-    const head = writeHeadSafely(this, base, [status, ...rest])
+    if (isPatched && isWithFastify(this)) return holdHead(this, given)
+    const head = writeHeadSafely(this, base, given)
     const state = this[kAnswered]
     if (state === OPEN) markAnswered(this, BEGUN)
     else if (state === HANDED_OVER || state === FAILING) markAnswered(this, LEAVING)
@@ -81,14 +81,14 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
     if (this.writableEnded || (this[kAnswered] === HANDED_OVER && !this.headersSent)) {
       return endLate(this, base, [chunk, encoding, callback])
     }
-    if (refuseWrite(this, [chunk, encoding, callback])) return this
+    if (refuseWrite(this, chunk, encoding, callback)) return this
     if (reply !== null && this[kAnswered] === OPEN && mustRunOnSend(this, reply)) {
       // a patched `end` (express-session, compression) is running: Fastify must not enter it a second time
       if (this.end !== end) Reflect.set(this, 'end', base.end)
       return endByReply(this, [chunk, encoding, callback])
     }
     if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
-    Reflect.apply(base.end, this, [chunk, encoding, callback])
+    base.end.call(this, chunk, encoding as BufferEncoding, callback as () => void)
     return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
@@ -120,7 +120,8 @@ function isWithFastify(response: LinkedResponse): boolean {
  * may still set headers, so the head waits: it goes out with the body. So does that of a raw `end`, to which Fastify would
  * add what node alone knows how to add.
  */
-function holdHead(response: LinkedResponse, status: number, headers: unknown): LinkedResponse {
+function holdHead(response: LinkedResponse, [status, ...rest]: HeadArguments): LinkedResponse {
+  const headers = rest.at(-1)
   markAnswered(response, LEAVING)
   response.statusCode = status
   if (typeof headers === 'object' && headers !== null && headers !== response[kHeaders])

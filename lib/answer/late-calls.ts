@@ -36,7 +36,7 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
     setHeaders: headerSetter('setHeaders', base.setHeaders ?? OutgoingMessage.prototype.setHeaders),
     write(this: LinkedResponse, chunk: unknown, ...rest: unknown[]) {
       if (this.writableEnded) return failLate(this, 'write', rest)
-      if (refuseWrite(this, [chunk, ...rest])) return false
+      if (refuseWrite(this, chunk, rest[0], rest[1])) return false
       const state = this[kAnswered]
       if (state === HANDED_OVER || state === FAILING) this[kAnswered] = LEAVING // Fastify pipes a stream
       return Reflect.apply(base.write, this, [chunk, ...rest]) as boolean

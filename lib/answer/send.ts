@@ -72,7 +72,7 @@ function reopen(response: LinkedResponse, reply: FastifyReply): void {
 }
 
 type Base = HeaderMethods & { writeHead: unknown }
-type HeadArguments = [status: number, ...rest: unknown[]]
+export type HeadArguments = [status: number, ...rest: unknown[]]
 
 /**
  * Writes the head. What node refuses is thrown to a caller who can do something about it. Where Fastify is the caller,

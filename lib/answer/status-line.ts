@@ -19,15 +19,15 @@ function isPhrase(phrase: unknown): boolean {
 /**
  * Whether a raw `write` or `end` cannot be done, because of the status line or of what it is to write. Its error then takes
  * the way of all errors. Thrown, it would end the process where a stream that is piped, `sendFile` or a timer is the caller.
- * @param given what `write` or `end` was called with
+ * @param chunk the first argument of `write` or `end`; `second` and `third` are its encoding and callback, as far as given
  */
-export function refuseWrite(response: LinkedResponse, given: readonly unknown[]): boolean {
+export function refuseWrite(response: LinkedResponse, chunk: unknown, second?: unknown, third?: unknown): boolean {
   if (response[kReply] === null) return false
   const isOpen = response[kAnswered] === OPEN && !response.headersSent
-  const error = (isOpen ? statusLineError(response) : undefined) ?? chunkError(given[0])
+  const error = (isOpen ? statusLineError(response) : undefined) ?? chunkError(chunk)
   if (error === undefined) return false
   if (isOpen) cleanStatusLine(response)
-  const callback = callbackIn(given)
+  const callback = callbackIn([chunk, second, third])
   if (callback !== undefined) process.nextTick(callback, error)
   ;(response.req as LinkedRequest).next?.(error)
   return true

@@ -1,7 +1,7 @@
 import type { Segment } from '../contract/manifest.js'
 import type { MapEntry } from './map.js'
 import { compareSpecificity } from '../patterns/segment.js'
-import { bindChain, bindEverything, guardsAmong, type BindOptions, type BoundChain } from './chain.js'
+import { bindChain, bindEverything, type BindOptions, type BoundChain } from './chain.js'
 import { PrefixRouter } from './prefix-router.js'
 import { mayBeAmbiguous, resolveSegments, segmentsOf, type PathReading } from '../patterns/read-path.js'
 import { reportBinding, type BindingReport, type BoundRoute } from './report.js'
@@ -49,14 +49,14 @@ export function createBinder(entries: readonly MapEntry[], options: BindOptions)
   return {
     chainFor: (segments) => bindChain(prefixes, segments, options),
     everything: bindEverything(prefixes, options),
-    covering: ({ url }) => new Set(router.match(url).prefixes.map(({ key }) => key)),
-    guards: ({ url }) => guardsAmong(router.match(url).prefixes),
+    covering: ({ url }) => router.match(url).keys,
+    guards: ({ url }) => router.match(url).guards,
     paramsOf: (url) => (hasParams ? router.match(url).params : NO_PARAMS),
     leadsPast(request, ranFor) {
       const { url } = request
       const segments = mayBeAmbiguous(url) ? segmentsOf(url, reading) : undefined
       if (segments === undefined) return false
-      const guards = guardsAmong(router.matchSegments(resolveSegments(segments)).prefixes)
+      const { guards } = router.matchSegments(resolveSegments(segments))
       const ran = ranFor(request)
       return [...guards].some((key) => !ran.has(key))
     },

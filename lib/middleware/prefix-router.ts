@@ -2,7 +2,7 @@ import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
 import type { RouteParam, Segment } from '../contract/manifest.js'
 import { toFastify } from '../patterns/pattern.js'
 import type { MapEntry } from './map.js'
-import { coverSegments, foldSegment } from './chain.js'
+import { coverSegments, foldSegment, guardsAmong } from './chain.js'
 import { isUnambiguous, segmentsOf, type PathReading } from '../patterns/read-path.js'
 
 export interface PrefixRouterOptions extends PathReading {
@@ -13,16 +13,33 @@ export interface PrefixRouterOptions extends PathReading {
 }
 
 /** The prefixes of the map that a path lies below, shortest first, and the values of their parameters. */
-export interface Match {
-  prefixes: readonly MapEntry[]
-  params: Readonly<Record<string, string>>
+export class Match {
+  readonly prefixes: readonly MapEntry[]
+  readonly params: Readonly<Record<string, string>>
+  #keys: ReadonlySet<string> | undefined
+  #guards: ReadonlySet<string> | undefined
+
+  constructor(prefixes: readonly MapEntry[], params: Readonly<Record<string, string>> = NO_PARAMS) {
+    this.prefixes = prefixes
+    this.params = params
+  }
+
+  get keys(): ReadonlySet<string> {
+    return (this.#keys ??= new Set(this.prefixes.map(({ key }) => key)))
+  }
+
+  /** The keys whose middleware runs where only these prefixes are known. */
+  get guards(): ReadonlySet<string> {
+    return (this.#guards ??= guardsAmong(this.prefixes))
+  }
 }
 
 function isPlain({ segments }: MapEntry): boolean {
   return segments.every(({ kind }) => kind === 'static')
 }
 
-const NO_MATCH: Match = { prefixes: [], params: {} }
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+const NO_MATCH = new Match([])
 
 /** No value is too long to be guarded. */
 const MAX_PARAM_LENGTH = Number.MAX_SAFE_INTEGER
@@ -51,7 +68,7 @@ export class PrefixRouter {
   match(url: string): Match {
     if (this.#options.caseSensitive && isUnambiguous(url)) return this.#matchPath(url) // the router leaves the query out
     const segments = segmentsOf(url, this.#options)
-    return segments === undefined ? { prefixes: this.#prefixes, params: {} } : this.matchSegments(segments)
+    return segments === undefined ? new Match(this.#prefixes) : this.matchSegments(segments)
   }
 
   /** The same for decoded segments. */
@@ -64,7 +81,10 @@ export class PrefixRouter {
     const found = [this.#plain, ...this.#open].flatMap((lookup) => lookup.find(path) ?? [])
     const covering = found.flatMap(({ prefixes }) => prefixes)
     const params: Record<string, string> = Object.assign({}, ...found.map((match) => match.params))
-    return { prefixes: this.#prefixes.filter((prefix) => covering.includes(prefix)), params }
+    return new Match(
+      this.#prefixes.filter((prefix) => covering.includes(prefix)),
+      params
+    )
   }
 
   /**
@@ -82,7 +102,8 @@ export class PrefixRouter {
 }
 
 interface Leaf {
-  prefixes: readonly MapEntry[]
+  /** Without values of parameters: the match itself where there are none. */
+  match: Match
   params: readonly RouteParam[]
 }
 
@@ -110,7 +131,7 @@ class Lookup {
     const prefixes = all.filter(
       (other) => coverSegments(other.segments, prefix.segments, { caseSensitive }) === 'always'
     )
-    const leaf: Leaf = { prefixes, params: params.filter(({ rest }) => !rest) }
+    const leaf: Leaf = { match: new Match(prefixes), params: params.filter(({ rest }) => !rest) }
     for (const path of paths.map((each) => joinPaths(mount, each))) {
       // `/a` and `/A` are one where case is ignored: the first one's leaf has both
       if (!this.#router.hasRoute('GET', path)) this.#router.on('GET', path, noop, leaf)
@@ -120,10 +141,10 @@ class Lookup {
   find(path: string): Match | undefined {
     const found = this.#router.find('GET', path)
     if (found === null) return undefined
-    const { prefixes, params } = found.store as Leaf
-    if (params.length === 0) return { prefixes, params: NO_MATCH.params }
+    const { match, params } = found.store as Leaf
+    if (params.length === 0) return match
     const named = params.map(({ token, name }) => [name, found.params[token] ?? ''])
-    return { prefixes, params: Object.fromEntries(named) as Record<string, string> }
+    return new Match(match.prefixes, Object.fromEntries(named) as Record<string, string>)
   }
 }
 

@@ -109,12 +109,11 @@ class ChainRun {
       passed = true
       this.pass(index, word)
     }
-    const fail = (error: unknown): void => next(error || new Error(`Middleware failed with ${String(error)}`))
     try {
       const result = entry.run(this.request, this.response, next)
-      if (isThenable(result)) result.then(undefined, fail)
+      if (isThenable(result)) result.then(undefined, (error: unknown) => next(asFailure(error)))
     } catch (error) {
-      fail(error)
+      next(asFailure(error))
     }
   }
 
@@ -171,6 +170,11 @@ class ChainRun {
   private tooLate({ run, prefix }: ChainEntry, error: unknown): void {
     this.plan.options.onLateNext?.({ middleware: run.name, prefix, error }, this.request)
   }
+}
+
+/** What `next` takes for an error, whatever was thrown. */
+function asFailure(thrown: unknown): unknown {
+  return thrown || new Error(`Middleware failed with ${String(thrown)}`)
 }
 
 export interface StrippedUrl {
