@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk, type HeadArguments, writeHeadSafely } from './send.js'
@@ -96,7 +96,7 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
 
 /** Another package has put its own `end` on Express's response, for all applications. */
 function hasOtherEnd(base: ResponseBase): boolean {
-  return base === express.response && Object.hasOwn(base, 'end')
+  return base === express.response && base.end !== ServerResponse.prototype.end
 }
 
 /** `end()` after the answer ends nothing: its callback hears of the answer's end, or that its data comes too late. */

@@ -164,7 +164,7 @@ function deliverJson(response: LinkedResponse, reply: FastifyReply, body: unknow
     response.json(body)
     return
   }
-  const type = reply.getHeader('content-type')
+  const type = response.getHeader('content-type')
   if (hasJsonSettings(response.app)) {
     if (type === undefined) reply.header('content-type', JSON_TYPE)
     return sendPayload(response, reply, expressJson(response.app, body))

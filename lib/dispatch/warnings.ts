@@ -30,8 +30,9 @@ export function routeOf(reply: FastifyReply): { method: string; file: string; ro
 
 /** In development, once per route: an object with a status and further keys is data, which its author may not have meant. */
 export function warnOfStatus({ mode }: Speaker, reply: FastifyReply, result: object): void {
+  if (isProduction(mode)) return
   const { status } = result as { status?: unknown }
-  if (typeof status !== 'number' || isProduction(mode)) return
+  if (typeof status !== 'number') return
   if (!Number.isInteger(status) || status < 200 || status > 599 || status === reply.statusCode) return
   const place = routeOf(reply)
   if (place === undefined || toldOfStatus.has(place.route)) return
