@@ -495,11 +495,11 @@ const CIRCLE: Record<string, unknown> = {}
 CIRCLE.self = CIRCLE
 
 const OPTIONS: [rule: string, options: object, message: RegExp][] = [
-  ['apiDir is wanted', {}, /apiDir must be a directory.*it is undefined/],
-  ['apiDir is no number', { apiDir: 5 }, /apiDir .*a number/],
+  ['apiDir is wanted', {}, /apiDir of createApp must be a directory.*it is undefined/],
+  ['apiDir is no number', { apiDir: 5 }, /apiDir of createApp must be.*it is 5/],
   ['apiDir is not empty', { apiDir: '' }, /apiDir/],
   ['apiDir is no http URL', { apiDir: new URL('http://localhost/api') }, /apiDir .*file URL/],
-  ['baseRoute is a text', { apiDir: 'api', baseRoute: null }, /baseRoute must be a path.*null/],
+  ['baseRoute is a text', { apiDir: 'api', baseRoute: null }, /baseRoute of createApp must be a path.*null/],
   [
     'host is not empty',
     { apiDir: 'api', host: '' },
@@ -528,7 +528,7 @@ const OPTIONS: [rule: string, options: object, message: RegExp][] = [
     { apiDir: 'api', expressOptions: { cors: {} } },
     /expressOptions of createApp has no field cors; its fields are enableCors/
   ],
-  ['middleware is no list', { apiDir: 'api', middleware: [] }, /middleware must be a map.*an array/]
+  ['middleware is no list', { apiDir: 'api', middleware: [] }, /middleware of createApp must be a map.*it is \[\]/]
 ]
 for (const [rule, options, message] of OPTIONS) {
   t.test(`a wrong option is a TypeError that names it: ${rule}`, async (t) => {

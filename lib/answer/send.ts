@@ -15,6 +15,9 @@ import {
 import { cleanStatusLine, statusLineError } from './status-line.js'
 import { logError } from '../errors/readable-error.js'
 
+export const HTML = 'text/html; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 /** What a whole body is handed over as. */
 export type Chunk = string | Uint8Array | undefined
 

@@ -5,7 +5,6 @@ import {
   checkOptions,
   FUNCTION,
   isAtLeast,
-  isRecord,
   isWhole,
   objectOf,
   SWITCH,
@@ -13,6 +12,7 @@ import {
   type OptionRule,
   type OptionRules
 } from '../options/rules.js'
+import { isRecord } from '../options/values.js'
 import { ROUTES_RULES } from '../options/routes-options.js'
 import { checkOrigins, CORS } from './cors.js'
 import { randomUUID } from 'node:crypto'
@@ -22,6 +22,7 @@ import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
 import { FailureLog, frameworkErrorHandler, type AppParts } from './failure.js'
+import { routeDefaults } from '../options/defaults.js'
 
 /** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
@@ -78,8 +79,6 @@ function isNetmask(mask: string): boolean {
   return isIP(mask) === 4 && Number(ipaddr.IPv4.parse(mask).prefixLengthFromSubnetMask()) > 0
 }
 
-const MEBIBYTE = 1024 * 1024
-
 /** Longest value of a path parameter, in characters. */
 const MAX_PARAM_LENGTH = 1024
 
@@ -88,7 +87,8 @@ const REQUEST_TIMEOUT = 60_000
 
 /** What the app's Fastify is made with: our classes and limits, under what the user gives. */
 export function fastifyOptions(options: AppOptions, runtime: Runtime, parts: AppParts): FastifyServerOptions {
-  const { fastifyOptions: given = {}, trustProxy = false, bodyLimit = MEBIBYTE, handlerTimeout = 30_000 } = options
+  const { fastifyOptions: given = {}, trustProxy = false } = options
+  const { bodyLimit, handlerTimeout } = routeDefaults(options)
   return {
     logger: runtime.mode !== 'test',
     logController: new FailureLog(),

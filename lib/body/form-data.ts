@@ -1,11 +1,6 @@
 import { parse as parseContentType, type ContentType } from 'content-type'
-import {
-  type RequestFormData,
-  kUploads,
-  resolveUploads,
-  type UploadOptions,
-  type UploadSettings
-} from '../contract/uploads.js'
+import { type RequestFormData, kUploads, type UploadOptions, type UploadSettings } from '../contract/uploads.js'
+import { resolveUploads } from '../options/defaults.js'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { cutText } from '../errors/cut-text.js'
 import { bodyTooLarge, unsupportedBody, abortedBody, tooLarge } from '../errors/refusals.js'

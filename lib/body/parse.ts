@@ -3,6 +3,7 @@ import { TextDecoder } from 'node:util'
 import zlib from 'node:zlib'
 import { parse as parseContentType } from 'content-type'
 import secureJson from 'secure-json-parse'
+import { countPairs } from '../patterns/read-path.js'
 import { cutText } from '../errors/cut-text.js'
 import { bodyTooLarge, malformedBody, unsupportedBody } from '../errors/refusals.js'
 
@@ -71,12 +72,6 @@ function parseForm(text: string): unknown {
   if (countPairs(text) > MAX_FORM_PAIRS) throw malformedBody(`Request body has more than ${MAX_FORM_PAIRS} fields`)
   delete form['__proto__']
   return form
-}
-
-function countPairs(text: string): number {
-  let pairs = 1
-  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) pairs++
-  return pairs
 }
 
 const inflaters = new Map([

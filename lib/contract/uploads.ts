@@ -50,45 +50,10 @@ export interface UploadOptions extends UploadLimits {
   directory?: string | URL
 }
 
-const MEBIBYTE = 1024 * 1024
-
-const DEFAULT_LIMITS = {
-  parts: 100,
-  files: 10,
-  fileSize: 10 * MEBIBYTE,
-  fields: 100,
-  fieldSize: MEBIBYTE,
-  headerSize: 16 * 1024
-}
-
 /** Limits with nothing left open. */
 export interface UploadSettings extends Required<UploadLimits> {
   /** undefined for the system's temporary directory, which is looked up when it is needed. */
   directory: string | URL | undefined
-}
-
-/** What holds for a route: its own limits over those of its app over the defaults. */
-export function resolveUploads(app: UploadOptions = {}, own: UploadLimits = {}): UploadSettings {
-  const limits = { ...DEFAULT_LIMITS, ...withoutGaps(app), ...withoutGaps(own) }
-  const { parts, files, fileSize, fieldSize, headerSize } = limits
-  const totalSize = own.totalSize ?? app.totalSize ?? files * fileSize + fieldSize + parts * headerSize
-  return { ...limits, totalSize, directory: app.directory }
-}
-
-function withoutGaps(options: UploadOptions): UploadOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-}
-
-export const UPLOAD_LIMIT_NAMES: readonly string[] = [...Object.keys(DEFAULT_LIMITS), 'totalSize']
-
-/** Whether a value is an object of known limits, each a whole number. */
-export function areUploadLimits(value: unknown): value is UploadLimits {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.entries(value).every(([name, limit]) => UPLOAD_LIMIT_NAMES.includes(name) && isLimit(limit))
-}
-
-function isLimit(value: unknown): boolean {
-  return value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0)
 }
 
 /** Where a Fastify instance keeps its options. */

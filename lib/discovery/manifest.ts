@@ -4,7 +4,6 @@ import type { BootWarning, ManifestRoute, Segment } from '../contract/manifest.j
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
-import { describeType } from '../options/values.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
 import { adviseImport, isTypeScript } from './load-module.js'
 import type { LoadedModule } from './jiti-loader.js'
@@ -35,10 +34,8 @@ export interface FoundRoutes {
 /**
  * Scans `apiDir` and checks the names in it.
  * @param problems gets every problem found
- * @throws TypeError when an option has the wrong type
  */
 export function findRoutes(options: ManifestOptions, problems: BootProblem[]): FoundRoutes {
-  checkOptionTypes(options)
   const apiDir = resolveApiDir(options.apiDir)
   const base = parseBaseRoute(options.baseRoute, problems)
   const scan = scanApiDir(apiDir, options.apiDir, problems)
@@ -55,26 +52,6 @@ export function buildRoutes(
 ): ManifestRoute[] {
   const routes = files.flatMap((file) => buildRoute(file, modules.get(file.file), problems))
   return routes.toSorted((a, b) => compareSpecificity(a.segments, b.segments))
-}
-
-function checkOptionTypes({ apiDir, baseRoute, middleware }: ManifestOptions): void {
-  const given: readonly [string, unknown, boolean, string][] = [
-    ['apiDir', apiDir, isPathOrUrl(apiDir), 'a directory: a path or a file URL'],
-    ['baseRoute', baseRoute, typeof baseRoute === 'string', 'a path such as "/api"'],
-    ['middleware', middleware, middleware === undefined || isRecord(middleware), 'a map of path prefix to middleware']
-  ]
-  for (const [name, value, accepted, expected] of given) {
-    if (!accepted) throw new TypeError(`The option ${name} must be ${expected}; it is ${describeType(value)}`)
-  }
-}
-
-function isPathOrUrl(value: unknown): boolean {
-  if (typeof value === 'string') return value !== ''
-  return value instanceof URL && value.protocol === 'file:'
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function resolveApiDir(apiDir: string | URL): string {

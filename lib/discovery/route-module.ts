@@ -8,9 +8,10 @@ import {
   type RouteModule
 } from '../contract/route-module.js'
 import type { Middleware } from '../contract/middleware.js'
-import { areUploadLimits, UPLOAD_LIMIT_NAMES } from '../contract/uploads.js'
+import { CONFIG_RULES } from '../options/routes-options.js'
+import { follows } from '../options/rules.js'
+import { isRecord, describeType } from '../options/values.js'
 import { displayPath, type BootProblem, type BootProblemCode } from '../errors/boot-error.js'
-import { describeType } from '../options/values.js'
 
 type Exports = Readonly<Record<string, unknown>>
 type Report = (code: BootProblemCode, message: string, fix: string) => void
@@ -110,51 +111,25 @@ function checkList(value: unknown, name: string, invalid: Invalid): readonly Mid
   return middleware
 }
 
-/** Node's timers wrap around above this many milliseconds. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
-
-const CONFIG_CHECKS: { [key in keyof RouteConfig]-?: { accepts: (value: unknown) => boolean; expected: string } } = {
-  bodyLimit: { accepts: (value) => isWhole(value) && value > 0, expected: 'a number of bytes, 1 or more' },
-  timeout: {
-    accepts: (value) => isWhole(value) && value >= 0 && value <= LONGEST_TIMEOUT,
-    expected: `a number of milliseconds from 0 (no limit) to ${LONGEST_TIMEOUT}`
-  },
-  bodyParser: {
-    accepts: (value) => value === 'late' || value === 'early' || value === false,
-    expected: "'late', 'early' or false"
-  },
-  uploads: {
-    accepts: areUploadLimits,
-    expected: `an object with ${UPLOAD_LIMIT_NAMES.join(', ')}, each a whole number`
-  }
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value)
-}
-
 function checkConfig(value: unknown, report: Report): RouteConfig {
   const invalid: Invalid = (message, fix) => report('ROUTE_CONFIG_INVALID', message, fix)
   if (value === undefined) return {}
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    invalid(
-      `exports config as ${describeType(value)}`,
-      `Export an object with ${Object.keys(CONFIG_CHECKS).join(', ')}`
-    )
+  if (!isRecord(value)) {
+    invalid(`exports config as ${describeType(value)}`, `Export an object with ${Object.keys(CONFIG_RULES).join(', ')}`)
     return {}
   }
   for (const [key, setting] of Object.entries(value)) {
     if (!isConfigKey(key)) {
-      invalid(`has config.${key}, which does not exist`, `Use ${Object.keys(CONFIG_CHECKS).join(', ')}`)
-    } else if (setting !== undefined && !CONFIG_CHECKS[key].accepts(setting)) {
-      invalid(`has config.${key} ${nameValue(setting)}`, `Give ${CONFIG_CHECKS[key].expected}`)
+      invalid(`has config.${key}, which does not exist`, `Use ${Object.keys(CONFIG_RULES).join(', ')}`)
+    } else if (setting !== undefined && !follows(CONFIG_RULES[key], setting)) {
+      invalid(`has config.${key} ${nameValue(setting)}`, `Give ${CONFIG_RULES[key].expected}`)
     }
   }
   return { ...value }
 }
 
 function isConfigKey(key: string): key is keyof RouteConfig {
-  return Object.hasOwn(CONFIG_CHECKS, key)
+  return Object.hasOwn(CONFIG_RULES, key)
 }
 
 function nameValue(value: unknown): string {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { StatusObject } from '../contract/route-module.js'
 import { checkedStream, releaseBody } from '../answer/byte-stream.js'
-import { bytesOf, handOver, isStream } from '../answer/send.js'
+import { bytesOf, handOver, HTML, isStream, JSON_TYPE } from '../answer/send.js'
 import { setReplyHeader } from '../answer/headers.js'
 import { isUnfinished, refuseSecond } from '../answer/late-calls.js'
 import { expressJson, hasJsonSettings } from '../express/settings.js'
@@ -11,8 +11,6 @@ import { cannotBeSent, kindOf, refuseNoData, webBody } from './returned-body.js'
 import type { Runtime } from './runtime.js'
 import { warnOfSilence, warnOfStatus } from './warnings.js'
 
-const HTML = 'text/html; charset=utf-8'
-const JSON_TYPE = 'application/json; charset=utf-8'
 const STATUS_KEYS = new Set(['status', 'headers', 'body'])
 const BODILESS = new Set([204, 205, 304])
 const TRANSPORT_HEADERS = new Set([

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
-import { isRouteMethod, type BodyParserMode, type RouteModule } from '../contract/route-module.js'
+import { isRouteMethod, type RouteModule } from '../contract/route-module.js'
 import type { Binder } from '../middleware/bind.js'
 import { ownMiddleware } from '../middleware/chain.js'
 import { paramReader, type ParamReading } from '../patterns/read-path.js'
@@ -9,15 +9,7 @@ import { createBareHandler, createEntry, createHandler } from './dispatch.js'
 import { needsHook, type MethodPlan, methodTable, type MethodTable } from './methods.js'
 import { createPathGuard } from './guard-path.js'
 import type { Runtime } from './runtime.js'
-
-/** What a route takes from its app where its own `config` says nothing. */
-export interface RouteDefaults {
-  /** Bytes. */
-  bodyLimit: number
-  bodyParser: BodyParserMode
-  /** Milliseconds; 0 for no limit. */
-  handlerTimeout: number
-}
+import type { RouteDefaults } from '../options/defaults.js'
 
 export interface RouteContext {
   runtime: Runtime

@@ -1,6 +1,6 @@
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound, targetTooLong } from '../errors/refusals.js'
-import { segmentsOf, type PathReading } from '../patterns/read-path.js'
+import { countPairs, segmentsOf, type PathReading } from '../patterns/read-path.js'
 import type { FastifyRequest } from 'fastify'
 import { bodyKind } from '../body/parse.js'
 
@@ -31,12 +31,6 @@ function refusedLongTarget(url: string): ApiError | undefined {
   return countPairs(url) > MAX_QUERY_PAIRS
     ? malformedTarget(`Query has more than ${MAX_QUERY_PAIRS} parameters`)
     : undefined
-}
-
-function countPairs(url: string): number {
-  let pairs = 1
-  for (let at = url.indexOf('&'); at !== -1; at = url.indexOf('&', at + 1)) pairs++
-  return pairs
 }
 
 /** Unmatched paths are looked at as text, since no parameter holds what they hide. */

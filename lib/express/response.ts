@@ -3,12 +3,10 @@ import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { validateHeader } from '../errors/thrown.js'
 import { etagOf } from './settings.js'
-import { bytesOf, handOver, type Chunk } from '../answer/send.js'
+import { bytesOf, handOver, HTML, JSON_TYPE, type Chunk } from '../answer/send.js'
 import { isUnfinished, refuseSecond, tooLate } from '../answer/late-calls.js'
 import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from '../link/state.js'
 
-const HTML = 'text/html; charset=utf-8'
-const JSON_TYPE = 'application/json; charset=utf-8'
 const BYTES = 'application/octet-stream'
 
 const { json: expressOwnJson, send: expressSend } = express.response

@@ -1,6 +1,7 @@
 import express, { type Router } from 'express'
 import type { ErrorMiddleware, Middleware } from '../contract/middleware.js'
 import { type PathReading, canonicalUrl } from '../patterns/read-path.js'
+import { isThenable } from '../options/values.js'
 import { type LinkedRequest, type LinkedResponse, kInStack, kOriginalUrl, kParams } from '../link/state.js'
 import type { ExpressApp } from './classes.js'
 
@@ -126,8 +127,9 @@ export class ExpressStack {
   runLast(request: LinkedRequest, response: LinkedResponse, { error, done }: Failure): void {
     if (this.#last === undefined) return done(error)
     try {
-      const result = this.#last(error, request, response, done)
-      if (result instanceof Promise) result.catch((failure) => done(failure || new Error('Rejected without a reason')))
+      const result: unknown = this.#last(error, request, response, done)
+      if (isThenable(result))
+        result.then(undefined, (failure: unknown) => done(failure || new Error('Rejected without a reason')))
     } catch (failure) {
       done(failure)
     }

@@ -7,7 +7,8 @@ import { removeContentHeaders } from '../answer/headers.js'
 import { FAILING, kAnswered, type LinkedResponse } from '../link/state.js'
 import { depthOf } from '../middleware/chain.js'
 import { createNotFoundHandler } from '../dispatch/not-found.js'
-import { registerRoute, type RouteContext, type RouteDefaults } from '../dispatch/register-route.js'
+import { registerRoute, type RouteContext } from '../dispatch/register-route.js'
+import { type RouteDefaults, routeDefaults } from '../options/defaults.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { checkFileRoutesOptions } from '../options/routes-options.js'
@@ -18,8 +19,6 @@ import { notFoundScope } from './not-found.js'
 import { showRequestDecorators } from '../express/plugin-members.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './registrations.js'
-
-const MEBIBYTE = 1024 * 1024
 
 /**
  * Serves a directory of route files: `app.register(fileRoutes, { apiDir })`.
@@ -64,11 +63,6 @@ function logReport(fastify: FastifyInstance, runtime: Runtime, { manifest, binde
   const report = reportRoutes(manifest, binder)
   for (const { code, files, message } of report.warnings) fastify.log.warn({ code, files }, message)
   if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
-}
-
-export function routeDefaults(options: FileRoutesOptions): RouteDefaults {
-  const { bodyLimit = MEBIBYTE, bodyParser = 'late', handlerTimeout = 30_000 } = options
-  return { bodyLimit, bodyParser, handlerTimeout }
 }
 
 export interface LoadedRoutes {

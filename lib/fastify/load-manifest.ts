@@ -14,7 +14,6 @@ export interface LoadedManifest extends RouteManifest {
  * Scans `apiDir`, imports its route files and the middleware file, and checks all of it in one pass.
  * @returns all routes, the most specific first, and the middleware map
  * @throws BootError with every problem found
- * @throws TypeError when an option has the wrong type
  */
 export async function loadManifest(options: ManifestOptions): Promise<LoadedManifest> {
   const problems: BootProblem[] = []

@@ -5,6 +5,7 @@ import type { Request } from '../contract/request.js'
 import { bodyKind, parseBody } from '../body/parse.js'
 import { unsupportedBody } from '../errors/refusals.js'
 import { statusOf } from '../errors/envelope.js'
+import { isRecord } from '../options/values.js'
 import { JSON_TYPE } from './answer.js'
 import { RequestError, refuseWith } from './errors.js'
 
@@ -58,7 +59,7 @@ export const replayBody: preParsingHookHandler = (request, _reply, payload, done
 export interface GraphqlParameters {
   query: string
   operationName: string | undefined
-  variables: Record<string, unknown> | undefined
+  variables: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -68,15 +69,11 @@ export interface GraphqlParameters {
  * @throws RequestError 400 for anything else, lists of requests among it
  */
 export function readParameters(body: unknown): GraphqlParameters {
-  if (!isMap(body)) return refuseWith(400, 'The body must be a JSON object')
+  if (!isRecord(body)) return refuseWith(400, 'The body must be a JSON object')
   const { query, operationName, variables, extensions } = body
   if (typeof query !== 'string') return refuseWith(400, '"query" must be a string')
   if (operationName != null && typeof operationName !== 'string') refuseWith(400, '"operationName" must be a string')
-  if (extensions != null && !isMap(extensions)) refuseWith(400, '"extensions" must be an object')
-  if (variables != null && !isMap(variables)) return refuseWith(400, '"variables" must be an object')
+  if (extensions != null && !isRecord(extensions)) refuseWith(400, '"extensions" must be an object')
+  if (variables != null && !isRecord(variables)) return refuseWith(400, '"variables" must be an object')
   return { query, operationName: operationName || undefined, variables: variables ?? undefined }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

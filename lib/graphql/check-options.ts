@@ -4,7 +4,6 @@ import {
   FUNCTION,
   hasMethods,
   isFlag,
-  isRecord,
   isText,
   isWhole,
   CHECKED_LATER,
@@ -17,8 +16,10 @@ import {
   type OptionRule,
   type OptionRules
 } from '../options/rules.js'
+import { isRecord } from '../options/values.js'
 import type { BackgroundJit, CachedField, GraphqlRoutesOptions, HealthOptions, ResultCacheOptions } from './options.js'
 import { SetupError } from './errors.js'
+import { LONGEST_TIMEOUT } from '../options/defaults.js'
 
 const AT_LEAST_ONE: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }
 
@@ -119,5 +120,5 @@ function isShare(value: unknown): boolean {
 
 /** As long as a timer can be set. */
 function isTimeout(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value <= 2_147_483_647
+  return typeof value === 'number' && value >= 0 && value <= LONGEST_TIMEOUT
 }

@@ -1,15 +1,8 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
-import {
-  checkOptions,
-  isRecord,
-  isWhole,
-  objectOf,
-  wrongValue,
-  type OptionRule,
-  type OptionRules
-} from '../options/rules.js'
+import { checkOptions, isWhole, objectOf, wrongValue, type OptionRule, type OptionRules } from '../options/rules.js'
+import { isRecord } from '../options/values.js'
 import { problemsThatFit } from '../errors/problems.js'
 import {
   check,
@@ -23,6 +16,7 @@ import {
 import type { ManifestRoute } from '../contract/manifest.js'
 import { awaitBody } from '../body/wait.js'
 import { kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
+import { BODY_LIMIT } from '../options/defaults.js'
 
 export interface ValidateOptions {
   /** Largest body in bytes, when this middleware is the one that reads it. Default, and most, that of the route file; else 1 MiB. */
@@ -108,7 +102,7 @@ async function checkSources(schemas: SchemaBySource, request: Request): Promise<
  * @param given the caller's limit in bytes; a route file's own is never exceeded
  */
 function readRequestBody(request: Request, given: number | undefined): Promise<void> {
-  const limit = Math.min(given ?? Number.POSITIVE_INFINITY, routeLimit(request) ?? given ?? 1_048_576)
+  const limit = Math.min(given ?? Number.POSITIVE_INFINITY, routeLimit(request) ?? given ?? BODY_LIMIT)
   return new Promise((resolve, reject) => {
     awaitBody(request as LinkedRequest, limit, (error) => {
       if (error === undefined) resolve()

@@ -1,7 +1,7 @@
 import type { Segment } from '../contract/manifest.js'
 import type { Middleware, MiddlewareMap } from '../contract/middleware.js'
 import { type BootProblem, BootError, displayPath } from '../errors/boot-error.js'
-import { describeType } from '../options/values.js'
+import { describeType, isRecord } from '../options/values.js'
 import { checkMiddlewareList, type WrongEntry } from '../discovery/route-module.js'
 import { formatPattern, parsePath } from '../patterns/pattern.js'
 import { adviseImport } from '../discovery/load-module.js'
@@ -85,7 +85,7 @@ function parsePrefix(key: string): ReturnType<typeof parsePath> {
  * @throws TypeError when `map` is not an object
  */
 export function createMiddleware(map: MiddlewareMap): MiddlewareMap {
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) {
+  if (!isRecord(map)) {
     throw new TypeError(`createMiddleware takes a map of path prefix to middleware; it was given ${describeType(map)}`)
   }
   const { entries, problems } = parseMiddlewareMap(map)
@@ -139,7 +139,7 @@ function readExport(
     return {}
   }
   const map: unknown = loaded.exports['middleware']
-  if (isMap(map)) return map
+  if (isRecord(map)) return map
   problems.push({
     code: 'MIDDLEWARE_FILE_INVALID',
     message:
@@ -150,10 +150,6 @@ function readExport(
     fix: 'Write: export const middleware = createMiddleware({ "/api/admin/": [authenticate] })'
   })
   return {}
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What `createMiddleware` threw inside the file is listed problem by problem, with the file's name added. */

@@ -1,5 +1,8 @@
 import type { RoutesOptions } from '../contract/options.js'
-import { UPLOAD_LIMIT_NAMES, type UploadLimits, type UploadOptions } from '../contract/uploads.js'
+import type { RouteConfig } from '../contract/route-module.js'
+import type { UploadLimits, UploadOptions } from '../contract/uploads.js'
+import { LONGEST_TIMEOUT } from './defaults.js'
+import { isRecord } from './values.js'
 import {
   checkOptions,
   isAtLeast,
@@ -14,22 +17,46 @@ import {
 } from './rules.js'
 
 const UPLOAD_LIMIT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }
-const UPLOAD_LIMITS = Object.fromEntries(UPLOAD_LIMIT_NAMES.map((name) => [name, UPLOAD_LIMIT]))
+const UPLOAD_LIMITS: OptionRules<UploadLimits> = {
+  parts: UPLOAD_LIMIT,
+  files: UPLOAD_LIMIT,
+  fileSize: UPLOAD_LIMIT,
+  fields: UPLOAD_LIMIT,
+  fieldSize: UPLOAD_LIMIT,
+  headerSize: UPLOAD_LIMIT,
+  totalSize: UPLOAD_LIMIT
+}
 const UPLOADS: OptionRules<UploadOptions> = {
-  ...(UPLOAD_LIMITS as OptionRules<UploadLimits>),
+  ...UPLOAD_LIMITS,
   directory: { expected: 'a path or a file URL', accepts: (value) => isText(value) || value instanceof URL }
 }
 
-/** What `fileRoutes` and `createApp` both take. Discovery reads the first three, and collects what is wrong in them. */
+const BODY_PARSER: OptionRule = { expected: "'late', 'early' or false", accepts: isBodyParser }
+
+/** What `fileRoutes` and `createApp` both take. What is wrong inside of the first three is reported with the routes. */
 export const ROUTES_RULES: OptionRules<RoutesOptions> = {
-  apiDir: CHECKED_LATER,
-  baseRoute: CHECKED_LATER,
-  middleware: CHECKED_LATER,
+  apiDir: { expected: 'a directory: a path or a file URL', accepts: isPathOrUrl, required: true },
+  baseRoute: { expected: 'a path such as "/api"', accepts: isText },
+  middleware: { expected: 'a map of path prefix to middleware', accepts: isRecord },
   bodyLimit: { expected: 'a positive number of bytes', accepts: isCount },
-  bodyParser: { expected: "'late', 'early' or false", accepts: isBodyParser },
+  bodyParser: BODY_PARSER,
   uploads: objectOf<UploadOptions>(UPLOADS),
   handlerTimeout: { expected: 'milliseconds, or 0 for no limit', accepts: isAtLeast(0) },
   mode: MODE
+}
+
+/** `export const config` of a route file. */
+export const CONFIG_RULES: OptionRules<RouteConfig> = {
+  bodyLimit: { expected: 'a number of bytes, 1 or more', accepts: isWhole(1) },
+  timeout: {
+    expected: `a number of milliseconds from 0 (no limit) to ${LONGEST_TIMEOUT}`,
+    accepts: isWhole(0, LONGEST_TIMEOUT)
+  },
+  bodyParser: BODY_PARSER,
+  uploads: {
+    ...objectOf<UploadLimits>(UPLOAD_LIMITS),
+    expected: `an object with ${Object.keys(UPLOAD_LIMITS).join(', ')}, each a whole number`
+  }
 }
 
 /** Fastify's own `register` takes these, and gives them to the plugin as well. */
@@ -40,6 +67,11 @@ const OWNER: OptionOwner = { name: 'fileRoutes', hint: 'what the server does is 
 /** @throws TypeError naming the wrong or unknown option and what was expected */
 export function checkFileRoutesOptions(options: RoutesOptions): void {
   checkOptions(OWNER, options, { ...ROUTES_RULES, ...REGISTER_RULES })
+}
+
+function isPathOrUrl(value: unknown): boolean {
+  if (typeof value === 'string') return value !== ''
+  return value instanceof URL && value.protocol === 'file:'
 }
 
 /** Beyond the safe integers too: as good as no limit. */

@@ -1,4 +1,4 @@
-import { describeType, describeValue } from './values.js'
+import { describeType, describeValue, isRecord } from './values.js'
 
 /** What an option must be. */
 export interface OptionRule {
@@ -64,6 +64,11 @@ export function wrongValue(owner: string, path: string, value: unknown, rule: Op
   return fields !== undefined && isRecord(value) ? wrongField(owner, path, value, fields) : undefined
 }
 
+/** Whether a value is what a rule expects, down to its fields. */
+export function follows(rule: OptionRule, value: unknown): boolean {
+  return wrongValue('', '', value, rule) === undefined
+}
+
 function wrongField(
   owner: string,
   path: string,
@@ -119,10 +124,6 @@ export function isText(value: unknown): value is string {
 
 export function isFunction(value: unknown): boolean {
   return typeof value === 'function'
-}
-
-export function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** An object with these methods. */

@@ -22,13 +22,19 @@ function writtenOut(value: unknown): string | undefined {
   }
 }
 
+/** An object with named members: no array, no null. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Whether a middleware or handler has returned something to wait for: a promise, or what behaves like one. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }
 
+/** The same, where the type of a promise is known. */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+  return isThenable(value)
 }
 
 /** Goes on with a value at once, and with that of a promise when it has come: what can be synchronous stays so. */

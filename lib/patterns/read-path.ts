@@ -122,3 +122,10 @@ function restOf(url: string, { depth, ...reading }: ParamReading): string[] {
   if (segments.at(-1) === '') segments.pop()
   return segments
 }
+
+/** The pairs of a query or a urlencoded form. */
+export function countPairs(text: string): number {
+  let pairs = 1
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) pairs++
+  return pairs
+}

@@ -1,5 +1,6 @@
 import { serialize } from 'node:v8'
 import { LRUCache } from 'lru-cache'
+import { MEBIBYTE } from '../../options/defaults.js'
 
 /** A kept result: an object around it, since null is a result like any other. */
 export interface CachedResult {
@@ -30,7 +31,10 @@ export interface MemoryStoreOptions {
  * Keeps results in this process: the least recently used go first. Results are shared between requests as they are, so
  * resolvers must not change them. What cannot be serialized (promises, functions) has no known size and is not kept.
  */
-export function createMemoryStore({ maxEntries = 1000, maxBytes = 16_777_216 }: MemoryStoreOptions = {}): ResultStore {
+export function createMemoryStore({
+  maxEntries = 1000,
+  maxBytes = 16 * MEBIBYTE
+}: MemoryStoreOptions = {}): ResultStore {
   const results = new LRUCache<string, CachedResult>({ max: maxEntries, maxSize: maxBytes, ttlResolution: 0 })
   const generations = new Map<string, number>()
   const generation = (name: string): number => generations.get(name) ?? 0

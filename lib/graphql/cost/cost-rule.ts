@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql'
-import { isFunction, isRecord, type OptionRule, type OptionRules } from '../../options/rules.js'
+import { isFunction, type OptionRule, type OptionRules } from '../../options/rules.js'
+import { isRecord } from '../../options/values.js'
 import type { Cost, Variables } from './cost-plan.js'
 import type { ComplexityOptions, FieldCost } from '../options.js'
 import { checkLimits, isNumber, LIMIT } from './limits.js'

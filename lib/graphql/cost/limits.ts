@@ -3,11 +3,12 @@ import { objectOf, wrongValue, type OptionRule, type OptionRules } from '../../o
 import { fragmentsOf, isIntrospectionField, type OperationDocument } from '../documents/operation.js'
 import { refuse, SetupError } from '../errors.js'
 import type { LimitOptions } from '../options.js'
+import { BODY_LIMIT, withDefaults } from '../../options/defaults.js'
 
 export type Limits = Required<LimitOptions>
 
 const DEFAULTS: Limits = {
-  body: 1_048_576,
+  body: BODY_LIMIT,
   text: 16_384,
   tokens: 1_000,
   depth: 10,
@@ -38,7 +39,7 @@ const RULES: OptionRules<LimitOptions> = {
  */
 export function resolveLimits(given: LimitOptions = {}): Limits {
   checkLimits('limits', given, RULES)
-  return { ...DEFAULTS, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
+  return withDefaults(DEFAULTS, given)
 }
 
 /** @throws SetupError for a field of an option of `graphqlRoutes` that breaks its rule or has another name */

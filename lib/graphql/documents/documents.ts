@@ -19,6 +19,7 @@ import type { Cost } from '../cost/cost-plan.js'
 import { costOfOperation } from '../cost/cost-of-operation.js'
 import { checkShape, type Limits } from '../cost/limits.js'
 import { refuseWith, RequestError } from '../errors.js'
+import { MEBIBYTE } from '../../options/defaults.js'
 
 /** An operation that may run: parsed, validated and measured. */
 export interface PreparedOperation {
@@ -48,7 +49,7 @@ export interface DocumentRules {
 const BYTES_PER_NODE = 300
 
 /** Most heap that prepared documents may take, as far as it can be told. */
-const MAX_BYTES = 64 * 1_048_576
+const MAX_BYTES = 64 * MEBIBYTE
 
 /**
  * Turns texts into operations that may run, and keeps those that may. What is refused is not kept: it would push out
