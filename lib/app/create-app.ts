@@ -1,6 +1,7 @@
 import type { Application } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { kMode, resolveMode, isProduction, type Mode } from '../contract/mode.js'
+import { keepMode } from '../contract/instance-state.js'
+import { resolveMode, isProduction, type Mode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
 import type { Usable } from '../express/use-stack.js'
 import { createAppEntry } from '../dispatch/enter.js'
@@ -8,7 +9,7 @@ import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { loadRoutes, routesScope } from '../fastify/file-routes.js'
 import { routeDefaults } from '../options/defaults.js'
-import { keepRuntime } from '../fastify/registrations.js'
+import { keepRuntime } from '../fastify/server-state.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
@@ -20,6 +21,7 @@ import { registerLast, reservePaths } from './register-last.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
 import { describeRoutes } from '../fastify/describe-routes.js'
+import { replaceMethod } from '../fastify/replace-method.js'
 
 /** A Fastify instance with Express's `use` and a `start` of its own. */
 export interface App extends FastifyInstance {
@@ -67,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<App> {
    * - routes of files are registered behind all that the user adds to the result, so that no plugin misses them.
    */
   keepRuntime(app, runtime)
-  Reflect.set(app, kMode, mode)
+  keepMode(app, mode)
   prepareUploads(app, options.uploads)
   const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
   if (cors !== undefined) app.addHook('onRequest', cors)
@@ -103,14 +105,13 @@ function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions)
 
 /** Plugins that bring a `use` of their own would run Express code a second time, beside the stack and behind the guards. */
 function refuseSecondUse(app: FastifyInstance): void {
-  const { decorate } = app
-  app.decorate = function (this: FastifyInstance, ...given: unknown[]) {
-    if (given[0] !== 'use') return Reflect.apply(decorate, this, given) as FastifyInstance
+  replaceMethod(app, 'decorate', (_scope, given, decorate) => {
+    if (given[0] !== 'use') return decorate(...given)
     throw new TypeError(
       'An app of createApp has use() already: drop @fastify/express or @fastify/middie, or register them on a Fastify ' +
         'instance of your own and serve the routes there with app.register(fileRoutes, { apiDir })'
     )
-  } as FastifyInstance['decorate']
+  })
 }
 
 /**

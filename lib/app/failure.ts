@@ -7,9 +7,10 @@ import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../link/state.js'
 import { linkInApp, runStack } from '../dispatch/enter.js'
 import { createFail, setErrorHeaders, beginFailure, readableFor } from '../dispatch/failure.js'
-import { notFoundEntryOf } from '../fastify/registrations.js'
+import { notFoundEntryOf } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
+import { replaceMethod } from '../fastify/replace-method.js'
 
 type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyRequest, reply: FastifyReply) => unknown
 
@@ -36,7 +37,13 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
     runtime.fail(reply, thrown)
     return undefined
   })
-  replaceSetter(app, replace)
+  replaceMethod(app, 'setErrorHandler', (scope, given, setErrorHandler) => {
+    const [handler] = given
+    if (scope !== app) return setErrorHandler(handler)
+    if (typeof handler !== 'function') throw new TypeError('setErrorHandler takes a function')
+    replace(handler as NonNullable<AppOptions['errorHandler']>)
+    return scope
+  })
 }
 
 /** What an error handler throws goes to Fastify, which reads it. */
@@ -51,19 +58,6 @@ function callHandler(call: () => unknown): unknown {
 
 function rethrowReadable(failure: unknown): never {
   throw toReadableError(failure)
-}
-
-function replaceSetter(
-  app: FastifyInstance,
-  replace: (handler: NonNullable<AppOptions['errorHandler']>) => void
-): void {
-  const setErrorHandler = app.setErrorHandler
-  app.setErrorHandler = function (this: FastifyInstance, handler: unknown) {
-    if (this !== app) return Reflect.apply(setErrorHandler, this, [handler]) as FastifyInstance
-    if (typeof handler !== 'function') throw new TypeError('setErrorHandler takes a function')
-    replace(handler as NonNullable<AppOptions['errorHandler']>)
-    return this
-  } as FastifyInstance['setErrorHandler']
 }
 
 /** The error comes from `fail`, which has shown it to the middleware, or the answer has begun. */

@@ -7,12 +7,11 @@ import type {
   HookHandlerDoneFunction
 } from 'fastify'
 import type { RouteManifest } from '../contract/manifest.js'
-import { kUnguarded } from '../contract/middleware.js'
+import { fileRouteOf, isUnguarded } from '../contract/instance-state.js'
 import { parseFastifyPath } from '../patterns/pattern.js'
 import { createChainHook, type HookedRoute, type HookOptions } from '../dispatch/pass-chain.js'
-import { keepOtherRoute } from '../fastify/registrations.js'
+import { keepOtherRoute } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
-import { fileOf } from './register-last.js'
 import type { LinkedResponse } from '../link/state.js'
 
 interface GuardOptions extends HookOptions {
@@ -27,9 +26,9 @@ interface GuardOptions extends HookOptions {
 export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options: GuardOptions): void {
   const files = new Set<unknown>(options.manifest.routes)
   app.addHook('onRoute', (route: RouteOptions & { prefix?: string }) => {
-    if (isUnguarded(route) || files.has(fileOf(route))) return
+    if (isUnguarded(route) || files.has(fileRouteOf(route))) return
     const hooked = toHooked(route)
-    if (fileOf(route) === undefined)
+    if (fileRouteOf(route) === undefined)
       keepOtherRoute(app, { pattern: route.url, segments: hooked.segments, methods: [route.method].flat() })
     const hook = createChainHook(runtime, hooked, options)
     if (hook === null) return
@@ -40,15 +39,11 @@ export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options
 
 /** Of a route file the segments are known. */
 function toHooked(route: RouteOptions & { prefix?: string }): HookedRoute {
-  const file = fileOf(route)
+  const file = fileRouteOf(route)
   if (file === undefined) return { segments: parseFastifyPath(route.url), from: 'plugin' }
   const mount = parseFastifyPath(route.prefix ?? '')
   if (mount.at(-1)?.kind === 'rest') return { segments: mount, from: 'plugin' }
   return { segments: [...mount, ...file.segments], from: 'mounted file' }
-}
-
-function isUnguarded({ config }: RouteOptions): boolean {
-  return config !== undefined && kUnguarded in config
 }
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
@@ -65,7 +60,7 @@ export function timeOtherRoutes(app: FastifyInstance, runtime: Runtime, handlerT
     done()
   }
   app.addHook('onRoute', (route: RouteOptions) => {
-    if (fileOf(route) !== undefined || route.handlerTimeout !== undefined) return
+    if (fileRouteOf(route) !== undefined || route.handlerTimeout !== undefined) return
     const own = route.onRequest as Hook | Hook[] | undefined
     route.onRequest = [...(own === undefined ? [] : [own].flat()), wait]
   })

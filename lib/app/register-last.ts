@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify'
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
+import { fileRouteOf } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { BootError } from '../errors/boot-error.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
+import { replaceMethod } from '../fastify/replace-method.js'
 
 /** How Fastify's list of plugins ends the line of one that is still loading. The first line is the root, open until ready. */
 const LOADING = / -1 ms$/gm
@@ -19,13 +21,11 @@ const LOADING = / -1 ms$/gm
 export function registerLast(app: FastifyInstance, plugins: readonly FastifyPluginAsync[]): void {
   let registered: Promise<void> | undefined
   const bootBehind = (instance: FastifyInstance): void => {
-    const { ready } = instance
-    function readyBehind(this: FastifyInstance, ...given: unknown[]): unknown {
+    replaceMethod(instance, 'ready', (_scope, given, ready) => {
       registered ??= registerWhenIdle(app, plugins)
-      const booted = registered.then(() => Reflect.apply(ready, this, given) as unknown)
+      const booted = registered.then(() => ready(...given))
       return typeof given[0] === 'function' ? undefined : booted
-    }
-    Reflect.set(instance, 'ready', readyBehind)
+    })
   }
   bootBehind(app)
   // Fastify gives each scope a `ready` of its own
@@ -57,18 +57,18 @@ export function reservePaths(app: FastifyInstance, routes: readonly ManifestRout
   for (const route of routes) for (const path of route.fastifyPaths) reserve(paths, path, route)
   const own = new Set<unknown>(routes)
   app.addHook('onRoute', (other: RouteOptions) => {
-    if (own.has(fileOf(other)) || isConstrained(other)) return
+    if (own.has(fileRouteOf(other)) || isConstrained(other)) return
     const route = pathsOf(other.url)
       .map((path) => reservedBy(paths, path))
       .find((found) => found !== undefined)
     if (route !== undefined) throw pathTaken(route, other)
   })
-  const { hasRoute } = app
-  app.hasRoute = function (this: FastifyInstance, asked) {
-    if (Reflect.apply(hasRoute, this, [asked])) return true
-    const isServed = this.supportedMethods.includes(String(asked.method).toUpperCase())
+  replaceMethod(app, 'hasRoute', (scope, given, hasRoute) => {
+    if (hasRoute(...given)) return true
+    const asked = given[0] as Parameters<FastifyInstance['hasRoute']>[0]
+    const isServed = scope.supportedMethods.includes(String(asked.method).toUpperCase())
     return isServed && !isConstrained(asked) && reservedBy(paths, asked.url) !== undefined
-  } as FastifyInstance['hasRoute']
+  })
 }
 
 function reserve(paths: Paths, path: string, route: ManifestRoute): void {
@@ -90,11 +90,6 @@ function reservedBy(paths: Paths, url: string): ManifestRoute | undefined {
   return found?.store as ManifestRoute | undefined
 }
 
-/** The route file behind a route; undefined for all others. */
-export function fileOf({ config }: RouteOptions): ManifestRoute | undefined {
-  return (config as { twinroute?: ManifestRoute } | undefined)?.twinroute
-}
-
 function isConstrained({ constraints = {} }: { constraints?: object }): boolean {
   return Object.keys(constraints).length > 0
 }
@@ -111,7 +106,7 @@ function samePath(one: ManifestRoute, other: ManifestRoute): BootError {
 }
 
 function pathTaken(route: ManifestRoute, other: RouteOptions): BootError {
-  const file = fileOf(other)?.file
+  const file = fileRouteOf(other)?.file
   return new BootError([
     {
       code: 'ROUTE_PATH_TAKEN',

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ShutdownOptions } from '../contract/options.js'
 import type { ExpressSide } from '../express/classes.js'
 import { ServerDrain } from './server-drain.js'
+import { replaceMethod } from '../fastify/replace-method.js'
 
 /** Milliseconds that requests may take to end: Docker and others kill after ten seconds, and hooks need a part of them. */
 export const GRACE_TIME = 8000
@@ -37,12 +38,11 @@ export class Shutdown {
    */
   #stopBeforeFastify(): void {
     const stop = (): Promise<void> => this.#stop()
-    const { close } = this.#app
     this.#app.addHook('preClose', stop)
-    this.#app.close = function (this: FastifyInstance, ...given: unknown[]) {
-      const closed = stop().then(() => Reflect.apply(close, this, given) as unknown)
+    replaceMethod(this.#app, 'close', (_scope, given, close) => {
+      const closed = stop().then(() => close(...given))
       return given.length === 0 ? closed : void closed
-    } as FastifyInstance['close']
+    })
   }
 
   get isClosing(): boolean {

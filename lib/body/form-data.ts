@@ -1,7 +1,7 @@
 import { parse as parseContentType, type ContentType } from 'content-type'
-import { type RequestFormData, kUploads, type UploadOptions, type UploadSettings } from '../contract/uploads.js'
+import { fileRouteOf, uploadsOn } from '../contract/instance-state.js'
+import type { RequestFormData, UploadSettings } from '../contract/uploads.js'
 import { resolveUploads } from '../options/defaults.js'
-import type { ManifestRoute } from '../contract/manifest.js'
 import { cutText } from '../errors/cut-text.js'
 import { bodyTooLarge, unsupportedBody, abortedBody, tooLarge } from '../errors/refusals.js'
 import { readMultipart, type FormEntry } from './multipart.js'
@@ -48,8 +48,7 @@ function formTypeOf(request: LinkedRequest): ContentType {
 function settingsOf(request: LinkedRequest): UploadSettings {
   const reply = responseOf(request)[kReply]
   if (reply === null) return resolveUploads()
-  const { twinroute } = reply.request.routeOptions.config as { twinroute?: ManifestRoute }
-  return resolveUploads(Reflect.get(reply.server, kUploads) as UploadOptions, twinroute?.module.config.uploads)
+  return resolveUploads(uploadsOn(reply.server), fileRouteOf(reply.request.routeOptions)?.module.config.uploads)
 }
 
 function responseOf(request: LinkedRequest): LinkedResponse {

@@ -4,7 +4,8 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { kUploads, type UploadOptions, type FormFile } from '../contract/uploads.js'
+import { keepUploads } from '../contract/instance-state.js'
+import type { UploadOptions, FormFile } from '../contract/uploads.js'
 import { openAsBlob } from 'node:fs'
 
 /** A directory's name contains machine and process id, so that a sweep never removes files of a running process. */
@@ -86,7 +87,7 @@ function isRunning(pid: number): boolean {
  * processes have left are removed; when it closes, its own are gone.
  */
 export function prepareUploads(fastify: FastifyInstance, uploads: UploadOptions = {}): void {
-  Reflect.set(fastify, kUploads, uploads)
+  keepUploads(fastify, uploads)
   const parent = tempParent(uploads.directory)
   fastify.addHook('onReady', async () => {
     await sweepTempFiles(parent).catch((error: unknown) => {

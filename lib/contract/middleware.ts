@@ -12,6 +12,3 @@ export type ErrorMiddleware = (error: any, request: Request, response: Response,
 
 /** Path prefix to an ordered list of middleware. An empty list makes its prefix public. */
 export type MiddlewareMap = Readonly<Record<string, readonly Middleware[]>>
-
-/** In a Fastify route's config: the middleware map does not guard this route. For the answer to OPTIONS `/graphql`. */
-export const kUnguarded: unique symbol = Symbol('twinroute.unguarded')

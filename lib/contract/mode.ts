@@ -9,11 +9,3 @@ export function resolveMode(given?: Mode): Mode {
 export function isProduction(mode: Mode): boolean {
   return mode === 'production'
 }
-
-/** Where createApp and fileRoutes keep their mode on their Fastify instance, for what runs there. */
-export const kMode: unique symbol = Symbol('twinroute.mode')
-
-/** The mode of a plugin: the given one, else that of the app it is registered on, else as {@link resolveMode}. */
-export function modeOn(instance: object, given?: Mode): Mode {
-  return given ?? (Reflect.get(instance, kMode) as Mode | undefined) ?? resolveMode()
-}

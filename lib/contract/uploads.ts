@@ -55,6 +55,3 @@ export interface UploadSettings extends Required<UploadLimits> {
   /** undefined for the system's temporary directory, which is looked up when it is needed. */
   directory: string | URL | undefined
 }
-
-/** Where a Fastify instance keeps its options. */
-export const kUploads: unique symbol = Symbol('twinroute.uploads')

@@ -34,7 +34,7 @@ export function createEntry(runtime: Runtime, table: MethodTable<MethodPlan>) {
 /** What comes first for every request of a route: the Express side, and what no handler may see. */
 function receive(runtime: Runtime, reply: FastifyReply, plan: MethodPlan): ApiError | undefined {
   const { request } = reply
-  if (!runtime.linksAtRoot) {
+  if (runtime.kind === 'host') {
     link(runtime.express, request, reply)
     const refused = refusedTarget(request.raw.url as string)
     if (refused !== undefined) return refused

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { ManifestRoute } from '../contract/manifest.js'
+import type { RouteState } from '../contract/instance-state.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../express/link-request.js'
 import { awaitBody } from '../body/wait.js'
@@ -36,7 +36,7 @@ export function createAppEntry(runtime: Runtime, options: EntryOptions) {
 
 /** The router has chosen already: a route with a body limit or parser mode of its own keeps them. */
 function earlyLimitOf({ routeOptions }: FastifyRequest, appLimit: number): number | undefined {
-  const { twinroute: route } = routeOptions.config as { twinroute?: ManifestRoute }
+  const { twinroute: route } = routeOptions.config as RouteState
   if (route === undefined) return appLimit
   const { bodyParser = 'early', bodyLimit = appLimit } = route.module.config
   return bodyParser === 'early' ? bodyLimit : undefined

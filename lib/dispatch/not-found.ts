@@ -29,7 +29,7 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
     reply: FastifyReply,
     done: HookHandlerDoneFunction
   ): void {
-    if (!runtime.linksAtRoot) link(runtime.express, fastifyRequest, reply)
+    if (runtime.kind === 'host') link(runtime.express, fastifyRequest, reply)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)

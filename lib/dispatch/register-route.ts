@@ -1,4 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { RouteState } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { isRouteMethod, type RouteModule } from '../contract/route-module.js'
 import type { Binder } from '../middleware/bind.js'
@@ -35,8 +36,9 @@ export function registerRoute(scope: FastifyInstance, route: ManifestRoute, cont
     handler: createHandler(runtime, table)
   }
   if (plans.some(needsHook)) options.onRequest = createEntry(runtime, table)
-  else if (!runtime.linksAtRoot || route.params.length > 0) options.handler = createBareHandler(runtime, table)
-  for (const url of route.fastifyPaths) scope.route({ ...options, url, config: { twinroute: route } as object })
+  else if (runtime.kind === 'host' || route.params.length > 0) options.handler = createBareHandler(runtime, table)
+  for (const url of route.fastifyPaths)
+    scope.route({ ...options, url, config: { twinroute: route } satisfies RouteState as object })
 }
 
 function bodyLimitOf({ module }: ManifestRoute, { defaults }: RouteContext): number {

@@ -23,8 +23,8 @@ export interface Runtime {
   readonly mode: Mode
   readonly express: ExpressSide
   readonly stack: ExpressStack
-  /** True where a root hook links every request (createApp); else each route does it for its own. */
-  readonly linksAtRoot: boolean
+  /** On an app a root hook links every request; on a host each route does it for its own. */
+  readonly kind: RuntimeKind
   /** The one place for errors (failure.ts). */
   readonly fail: Fail
   /** The same for an error that the stack's error middleware has seen already. */
@@ -58,7 +58,7 @@ export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOpti
     mode,
     express: side,
     stack,
-    linksAtRoot: kind !== 'host',
+    kind,
     fail: createFail(stack, { middleware: 'all', deadline: errorDeadline }),
     failAfterStack: createFail(stack, { middleware: 'last', deadline: errorDeadline }),
     errorDeadline,

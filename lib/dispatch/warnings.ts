@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { fileRouteOf } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { loggedRequest } from '../errors/readable-error.js'
@@ -24,7 +25,7 @@ const HOW_TO_ANSWER = `Return ${MAY_BE_RETURNED}; or call response.json(), send(
 
 /** What a message says of a route: its method and file. Undefined for a route that is no file's. */
 export function routeOf(reply: FastifyReply): { method: string; file: string; route: ManifestRoute } | undefined {
-  const { twinroute: route } = reply.request.routeOptions.config as { twinroute?: ManifestRoute }
+  const route = fileRouteOf(reply.request.routeOptions)
   return route === undefined ? undefined : { method: loggedRequest(reply).method, file: route.file, route }
 }
 

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { isProduction, type Mode, modeOn } from '../contract/mode.js'
+import { isProduction, type Mode } from '../contract/mode.js'
+import { modeOn } from '../contract/instance-state.js'
 import { ApiError, ValidationError } from './api-error.js'
 import { cutMessage, cutText } from './cut-text.js'
 import { listedProblems, validationIssues } from './problems.js'

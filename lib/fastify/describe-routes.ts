@@ -6,7 +6,7 @@ import type { Binder } from '../middleware/bind.js'
 import { ownMiddleware } from '../middleware/chain.js'
 import { isGuarded, type PublicHole, type BoundRoute } from '../middleware/report.js'
 import type { FastifyInstance } from 'fastify'
-import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './registrations.js'
+import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './server-state.js'
 
 /** The middleware of one prefix in front of a route. */
 export interface ReportedStep {

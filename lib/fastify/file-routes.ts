@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { FileRoutesOptions } from '../contract/options.js'
-import { isProduction, kMode } from '../contract/mode.js'
+import { keepMode } from '../contract/instance-state.js'
+import { isProduction } from '../contract/mode.js'
 import { parsePath, toFastify } from '../patterns/pattern.js'
 import { createBinder } from '../middleware/bind.js'
 import { removeContentHeaders } from '../answer/headers.js'
@@ -18,7 +19,7 @@ import { loadManifest } from './load-manifest.js'
 import { notFoundScope } from './not-found.js'
 import { showRequestDecorators } from '../express/plugin-members.js'
 import { prepareUploads } from '../body/temporary-files.js'
-import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './registrations.js'
+import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './server-state.js'
 
 /**
  * Serves a directory of route files: `app.register(fileRoutes, { apiDir })`.
@@ -32,7 +33,7 @@ import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } fr
  */
 export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify, options) => {
   checkFileRoutesOptions(options)
-  if (options.mode !== undefined) Reflect.set(fastify, kMode, options.mode) // the error handler reads it there
+  if (options.mode !== undefined) keepMode(fastify, options.mode) // the error handler reads it there
   const defaults = routeDefaults(options)
   const runtime = runtimeOf(fastify, { mode: options.mode, handlerTimeout: defaults.handlerTimeout })
   prepareUploads(fastify, options.uploads)
@@ -80,7 +81,7 @@ export function routesScope(
   const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
   return async function servesFiles(scope) {
     skipBodyParsers(scope)
-    if (!runtime.linksAtRoot) scope.addHook('onError', forgetBody)
+    if (runtime.kind === 'host') scope.addHook('onError', forgetBody)
     for (const route of routes.manifest.routes) registerRoute(scope, route, context)
   }
 }

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { kUnguarded } from '../contract/middleware.js'
+import { isUnguarded, UNGUARDED } from '../contract/instance-state.js'
 import { isWaiting, type LinkedResponse } from '../link/state.js'
 import { createNotFoundEntry, type NotFoundOptions, createNotFoundHandler } from '../dispatch/not-found.js'
 import { skipBodyParsers } from '../body/wait.js'
-import { keepNotFoundEntry, notFoundEntryOf, type NotFoundEntry } from './registrations.js'
+import { keepNotFoundEntry, notFoundEntryOf, type NotFoundEntry } from './server-state.js'
+import { replaceMethod } from './replace-method.js'
 
 export interface NotFoundScopeOptions extends NotFoundOptions {
   /** In Fastify's syntax; empty for the whole app. */
@@ -23,7 +24,7 @@ export function notFoundScope(
     skipBodyParsers(scope)
     if (before !== undefined) scope.addHook('onRequest', before)
     scope.addHook('onRequest', enter)
-    const guarded = { config: { [kUnguarded]: true } } // by the hooks above
+    const guarded = { config: { ...UNGUARDED } } // by the hooks above
     scope.setNotFoundHandler(guarded as object, timed(answer, options))
   }
 }
@@ -54,17 +55,12 @@ type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyRep
 export function installNotFound(app: FastifyInstance, options: NotFoundOptions): FastifyPluginAsync {
   let answer: Answer = createNotFoundHandler(options.runtime)
   let last: FastifyInstance | undefined
-  const setNotFoundHandler = app.setNotFoundHandler
-  app.setNotFoundHandler = function (this: FastifyInstance, ...given: unknown[]) {
-    if (this === last || isBelow(app, this))
-      return Reflect.apply(
-        setNotFoundHandler,
-        this,
-        guardAnswer(given, notFoundEntryOf(app), options)
-      ) as FastifyInstance
-    answer = answerOf(app, this, given[0])
-    return this
-  } as FastifyInstance['setNotFoundHandler']
+  replaceMethod(app, 'setNotFoundHandler', (scope, given, setNotFoundHandler) => {
+    if (scope === last || isBelow(app, scope))
+      return setNotFoundHandler(...guardAnswer(given, notFoundEntryOf(app), options))
+    answer = answerOf(app, scope, given[0])
+    return scope
+  })
   const scope = notFoundScope(app, {
     ...options,
     base: '',
@@ -97,7 +93,7 @@ function guardAnswer(given: readonly unknown[], enter: NotFoundEntry | undefined
   const [first, second] = given
   const options = (typeof first === 'object' && first !== null ? first : {}) as NotFoundHooks
   const handler = typeof first === 'function' ? first : second
-  if (enter === undefined || (options.config !== undefined && kUnguarded in options.config)) return [...given]
+  if (enter === undefined || isUnguarded(options)) return [...given]
   const answer = typeof handler === 'function' ? timed(handler as Answer, times) : handler
   return [{ ...options, onRequest: [enter, ...[options.onRequest ?? []].flat()] }, answer]
 }

@@ -5,7 +5,7 @@ import { logError } from '../errors/readable-error.js'
 import { type ErrorFormat, formatRequestErrors, RequestError } from './errors.js'
 import express from 'express'
 import type { Request } from '../contract/request.js'
-import { kUnguarded } from '../contract/middleware.js'
+import { type RouteState, UNGUARDED } from '../contract/instance-state.js'
 
 /** Sends a GraphQL answer. Plain JSON text: a response schema would turn list positions in error paths into strings. */
 export function sendResult(reply: FastifyReply, status: number, result: object): FastifyReply {
@@ -76,7 +76,10 @@ const HEADERS = ['Content-Type', 'Authorization']
  * Config of the route for OPTIONS: no guard stands before it, and CORS adds its headers to a preflight but leaves the
  * answer to {@link answerPreflight}.
  */
-export const PREFLIGHT_CONFIG = { [kUnguarded]: true, cors: { preflightContinue: true, strictPreflight: false } }
+export const PREFLIGHT_CONFIG: RouteState & { cors: object } = {
+  ...UNGUARDED,
+  cors: { preflightContinue: true, strictPreflight: false }
+}
 
 /** Any origin may read the answer, without credentials, unless CORS has granted this very origin. */
 function allowAnyOrigin(reply: FastifyReply): void {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { isProduction, modeOn } from '../contract/mode.js'
+import { isProduction } from '../contract/mode.js'
+import { modeOn } from '../contract/instance-state.js'
 import { installCache } from './cache/cached-fields.js'
 import { checkGraphqlOptions } from './check-options.js'
 import { createCostRule } from './cost/cost-rule.js'

@@ -13,9 +13,9 @@ import {
   type SchemaOutput,
   type Source
 } from './standard-schema.js'
-import type { ManifestRoute } from '../contract/manifest.js'
 import { awaitBody } from '../body/wait.js'
 import { kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
+import { fileRouteOf } from '../contract/instance-state.js'
 import { BODY_LIMIT } from '../options/defaults.js'
 
 export interface ValidateOptions {
@@ -114,6 +114,5 @@ function readRequestBody(request: Request, given: number | undefined): Promise<v
 /** The limit of the route file that will get the request; undefined where there is none. */
 function routeLimit(request: Request): number | undefined {
   const route = (request.res as LinkedResponse | undefined)?.[kReply]?.request.routeOptions
-  const { twinroute } = (route?.config ?? {}) as { twinroute?: ManifestRoute }
-  return twinroute === undefined ? undefined : route?.bodyLimit
+  return route === undefined || fileRouteOf(route) === undefined ? undefined : route.bodyLimit
 }

@@ -75,7 +75,7 @@ export function routesOf(fastify: FastifyInstance): readonly RegisteredRoutes[] 
 
 /** Whether the server is that of an app, whose map guards everything on it. */
 export function isApp(fastify: FastifyInstance): boolean {
-  return servers.get(fastify.server)?.runtime.linksAtRoot === true
+  return servers.get(fastify.server)?.runtime.kind === 'app'
 }
 
 export function keepNotFoundEntry(fastify: FastifyInstance, entry: NotFoundEntry): void {
