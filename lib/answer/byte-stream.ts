@@ -81,7 +81,7 @@ function isWebStream(value: object): value is ReadableStream {
   return typeof Reflect.get(value, 'getReader') === 'function'
 }
 
-/** Whoever released it learns nothing of a failure; there is nothing left to do. */
+/** Runs it and ignores failures: the answer is over, and there is nothing left to do. */
 function quietly(run: () => unknown): void {
   try {
     const result = run()

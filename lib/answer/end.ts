@@ -27,7 +27,7 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * State        Call                            What happens                                         Next
  * any, ended   writeHead, setHeader …          ERR_HTTP_HEADERS_SENT; after a timeout warned         -
  * any, ended   write, end(chunk)               warned, no effect; its callback gets node's error    -
- * any, ended   end                             node's: its callback hears that the answer has ended -
+ * any, ended   end                             node's: its callback gets that the answer has ended   -
  * OPEN         write, end, refused by node     to the error handler (status-line.ts)                FAILING
  * OPEN         send, json                      send.ts: reply.send, onSend hooks                    HANDED_OVER
  * OPEN         a stream is delivered           send.ts: Fastify pipes it                            LEAVING
@@ -51,7 +51,7 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * BEGUN        the same                        the same                                             -
  * BEGUN        send, json, a value returned    an error, unless it ended or a stream is piped       REFUSED
  * REFUSED      send, json                      cut off                                              -
- * not OPEN     send, json                      warned, no effect: the first answer stands           -
+ * not OPEN     send, json                      warned, no effect: the first answer counts           -
  * not OPEN     any other error                 logged; an answer half sent is cut off               -
  *
  * A response without a reply is never handed over, and one with a Transfer-Encoding of the user's is not either: `send` is
@@ -99,7 +99,7 @@ function hasOtherEnd(base: ResponseBase): boolean {
   return base === express.response && base.end !== ServerResponse.prototype.end
 }
 
-/** `end()` after the answer ends nothing: its callback hears of the answer's end, or that its data comes too late. */
+/** `end()` after the answer ends nothing: its callback is called at the answer's end, or told that its data is too late. */
 function endLate(response: LinkedResponse, base: ResponseBase, given: unknown[]): LinkedResponse {
   const [chunk] = given
   if (chunk && typeof chunk !== 'function') failLate(response, 'end', given)
@@ -118,7 +118,7 @@ function isWithFastify(response: LinkedResponse): boolean {
 /**
  * Fastify writes the head before it calls `end`. Under Express a patched `end` (middleware that measures, session stores)
  * may still set headers, so the head waits: it goes out with the body. So does that of a raw `end`, to which Fastify would
- * add what node alone knows how to add.
+ * add what only node can add.
  */
 function holdHead(response: LinkedResponse, [status, ...rest]: HeadArguments): LinkedResponse {
   const headers = rest.at(-1)

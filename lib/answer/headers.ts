@@ -6,8 +6,8 @@ import { kHeaders, type HeaderValue, type LinkedResponse } from '../link/state.j
 /*
  * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless:
  *
- * - A header that the reply has is the current one. Whoever sets it on the response afterwards changes it in both places,
- *   whoever removes it removes it from both, so that the last call counts, whichever side it came from.
+ * - A header that the reply has is the current one. Setting it on the response afterwards changes it in both places,
+ *   removing it removes it from both, so that the last call counts, whichever side it came from.
  * - `Set-Cookie` adds up on the reply and is therefore kept there alone.
  * - A response is read as the reply first, then as node's own. A reply reads itself and then the response.
  * - When the head leaves, `writeOwnHead` gives node what the reply has.
@@ -19,7 +19,7 @@ type Headers = Record<string, HeaderValue>
 type Name = string
 type Value = string | readonly string[]
 
-/** Methods of node's response that set headers, and those that read them; an HTTP/2 response knows no original case. */
+/** Methods of node's response that set headers, and those that read them; an HTTP/2 response has no original case. */
 export type HeaderMethods = WritingHeaders & ReadingHeaders
 type WritingHeaders = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
 type ReadingHeaders = Pick<ServerResponse, 'getHeader' | 'hasHeader' | 'getHeaders' | 'getHeaderNames'> & {
@@ -161,7 +161,7 @@ function keepOneFraming(response: LinkedResponse, base: HeaderMethods, headers: 
 
 /**
  * Adds a header to the reply: `Set-Cookie` and `Vary` add up, anything else replaces; undefined is left out.
- * @throws TypeError for a name or value node would refuse to send, perhaps where nobody could catch it
+ * @throws TypeError for a name or value node would refuse to send, perhaps where nothing could catch it
  */
 export function setReplyHeader(reply: FastifyReply, name: string, value: HeaderValue): void {
   if (value === undefined) return

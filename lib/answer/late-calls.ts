@@ -78,7 +78,7 @@ export function isUnfinished(response: LinkedResponse): boolean {
 }
 
 /**
- * A second answer is a mistake, never a crash: the first one stands. Where the first one has only begun, the client would
+ * A second answer is a mistake, never a crash: the first one counts. Where the first one has only begun, the client would
  * wait for its end for ever: the mistake takes the way of all errors, as what Express throws in this place does.
  */
 export function refuseSecond(response: LinkedResponse, by: string): LinkedResponse {

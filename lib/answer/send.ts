@@ -30,7 +30,7 @@ let underWay: LinkedResponse | null = null
  */
 export function handOver(response: LinkedResponse, reply: FastifyReply, payload: unknown, lowestStatus = 200): void {
   markAnswered(response, isStream(payload) ? LEAVING : HANDED_OVER)
-  // looked at before onSend hooks run; below 200 it is no answer, which only a raw `end` may mean
+  // checked before onSend hooks run; a status below 200 is no answer, which only a raw `end` may send
   const refused = statusLineError(response, lowestStatus)
   const outer = underWay
   underWay = response
@@ -45,7 +45,7 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
   }
 }
 
-/** Whether what is thrown while this answer's head is written has somebody to catch it: behind asynchronous hooks it has not. */
+/** Whether a caller catches what is thrown while this answer's head is written; after asynchronous hooks there is none. */
 function isUnderWay(response: LinkedResponse): boolean {
   return underWay === response
 }

@@ -47,7 +47,7 @@ export function cleanStatusLine(response: LinkedResponse): void {
   Reflect.set(response, 'statusMessage', undefined)
 }
 
-/** The callback of a `write` or `end`, which is the last argument and may stand in the place of an earlier one. */
+/** The callback of a `write` or `end`, which is the last argument and may come in place of an earlier one. */
 export function callbackIn(given: readonly unknown[]): ((error?: Error) => void) | undefined {
   return given.find((argument) => typeof argument === 'function') as ((error?: Error) => void) | undefined
 }

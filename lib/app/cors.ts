@@ -9,7 +9,7 @@ export type CorsHook = (request: FastifyRequest, reply: FastifyReply, done: Hook
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
 /**
- * `expressOptions.enableCors` as an onRequest hook. It stands before everything else, so that its headers are on every
+ * `expressOptions.enableCors` as an onRequest hook. It comes before everything else, so that its headers are on every
  * answer (of a guard, of an error, raw ones) and a preflight is answered without running middleware or handlers.
  *
  * Origins of `cookieOrigins` are echoed, with credentials if those are on; with `allowAnyOrigin` the others get `*`, which

@@ -38,7 +38,7 @@ function createExpressApp(): TwinrouteExpress {
   const { IncomingMessage, ServerResponse } = runtime.express
   const serverOptions = { IncomingMessage, ServerResponse }
   app.listen = ((...given: unknown[]) => listen(http.createServer(serverOptions, app), given)) as Express['listen']
-  // not enumerable: whoever copies or prints an application needs no Fastify
+  // not enumerable: copying or printing an application must not create Fastify
   Object.defineProperty(app, 'fastify', { configurable: true, get: () => engine().fastify })
   return Object.assign(app, { serverOptions })
 }

@@ -47,7 +47,7 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
 }
 
 /**
- * Malformed paths and over-long parameters. Fastify knows no route for them and runs none of its hooks, but Express has
+ * Malformed paths and over-long parameters. Fastify finds no route for them and runs none of its hooks, but Express has
  * routes for them, which must not be reached past a guard that is a hook. So they are routed again, by a method without
  * routes and a path that can be decoded: as what no route matches. The first hook gives the request its own back.
  */
@@ -66,7 +66,7 @@ class RefusedPaths {
   }
 }
 
-/** The path with the escapes of its malformed segments escaped, so that a scope with a prefix still knows its own. */
+/** The path with the escapes of its malformed segments escaped, so that a scope with a prefix still recognises its own. */
 function decodable(url: string): string {
   const segments = (url.split(/[?#]/, 1)[0] as string).split('/')
   return segments.map((segment) => (isDecodable(segment) ? segment : segment.replaceAll('%', '%25'))).join('/')
@@ -120,7 +120,7 @@ function removeUnsendable(response: LinkedResponse): void {
   }
 }
 
-/** The final handler would wait by itself for what is left of the body, and then answer without a look at the response. */
+/** The final handler would wait by itself for what is left of the body, and then answer without checking the response. */
 function whenRead(request: IncomingMessage, go: () => void): void {
   if (request.complete || request.destroyed) return go()
   let isOver = false

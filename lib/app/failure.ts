@@ -86,7 +86,7 @@ export interface AppParts {
 }
 
 /**
- * Malformed paths and over-long parameters (`/%zz`): Fastify knows no route for them and runs neither hooks nor error
+ * Malformed paths and over-long parameters (`/%zz`): Fastify finds no route for them and runs neither hooks nor error
  * handler, so both are run here.
  */
 export function frameworkErrorHandler(runtime: Runtime, { app, cors }: AppParts, handlerTimeout: number) {

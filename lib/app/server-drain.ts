@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as TlsServer, TLSSocket } from 'node:tls'
 import { hasExchange } from '../link/private-names.js'
 
-/** Milliseconds between two looks at the connections. */
+/** Milliseconds between two checks of the connections. */
 const INTERVAL = 100
 
-/** Looks in a row that find no exchange on a connection before it is closed: one second. */
+/** Checks in a row that find no exchange on a connection before it is closed: one second. */
 const QUIET_LOOKS = 10
 
 /** Connections that node lets the kernel keep for a server until they are accepted. */
@@ -48,7 +48,7 @@ export class ServerDrain {
    */
   async acceptWaiting(): Promise<void> {
     if (!this.#server.listening) return
-    await nextTurn() // the present one may have had its look at the listener already
+    await nextTurn() // in the present turn node may have checked the listener already
     for (let turns = 0; turns < BACKLOG; turns++) {
       const before = this.#accepted
       await nextTurn()
@@ -71,8 +71,8 @@ export class ServerDrain {
    */
   async finish(graceTime: number): Promise<boolean> {
     if (this.#closed === undefined) return true
-    // looks come after the poll phase, which reads all that has reached the kernel, and they are counted, not measured:
-    // the clients of a process that stood still for seconds are given as many as others
+    // checks come after the poll phase, which reads all that has reached the kernel, and they are counted, not timed:
+    // clients of a process that was blocked for seconds get as many checks as others
     const looking = setInterval(() => setImmediate(() => this.#closeQuiet()), INTERVAL)
     let limit: NodeJS.Timeout | undefined
     const late = new Promise<false>((resolve) => {
@@ -109,7 +109,7 @@ export class ServerDrain {
   }
 }
 
-/** Kept alive, or handed over to somebody else (WebSocket): nothing is being answered, nothing waits to be sent. */
+/** Kept alive, or upgraded to another protocol (WebSocket): nothing is being answered, nothing waits to be sent. */
 function isQuiet(socket: Socket): boolean {
   return !hasExchange(socket) && socket.writableLength === 0
 }
@@ -138,7 +138,7 @@ class OpenSockets {
     return this.#refs.map((ref) => ref.deref()).filter(isOpen)
   }
 
-  /** At twice the number that was open the last time, so that each connection is looked at about once. */
+  /** At twice the number that was open the last time, so that each connection is checked about once. */
   #dropClosed(): void {
     this.#refs = this.#refs.filter((ref) => isOpen(ref.deref()))
     this.#full = Math.max(FEW, this.#refs.length * 2)

@@ -28,7 +28,7 @@ export function prepareServers(app: FastifyInstance, shutdown: Shutdown): void {
   })
 }
 
-/** `Expect: 100-continue`: the body is asked for when somebody wants it, so that a guard can refuse without it. */
+/** `Expect: 100-continue`: the body is asked for when it is first read, so that a guard can reject the request without it. */
 function answerContinue(app: FastifyInstance, server: Server): void {
   server.on('checkContinue', (request, response) => {
     deferContinue(request, response as LinkedResponse)

@@ -12,7 +12,7 @@ export interface AccessVerifier {
 export interface FlatAuthentication {
   form: 'flat'
   tokens: AccessVerifier
-  /** Hears why a request was answered with 500 `AUTH_ERROR`. Default: `process.emitWarning`. */
+  /** Called with the reason of a 500 `AUTH_ERROR`. Default: `process.emitWarning`. */
   onError?: (error: unknown) => void
 }
 
@@ -116,7 +116,7 @@ export interface WithHeaders {
 
 /**
  * The token of the Authorization header; undefined when there is none or its scheme is not exactly `Bearer `, and empty,
- * which no token is, when the header is repeated: Node keeps the first, and a proxy in front may have looked at the second.
+ * which no token is, when the header is repeated: Node keeps the first, and a proxy in front may have checked the second.
  * The one reader of this header, for REST and GraphQL alike.
  */
 export function bearerToken({ headers, rawHeaders }: WithHeaders): string | undefined {

@@ -1,6 +1,6 @@
 import { compareSync, hashSync } from 'bcryptjs'
 
-/** Runs in a worker thread, where the synchronous calls are the quick ones and block nobody. */
+/** Runs in a worker thread, where the synchronous calls are faster and block no request. */
 export function hash({ password, cost }: { password: string; cost: number }): string {
   return hashSync(password, cost)
 }

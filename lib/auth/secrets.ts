@@ -6,7 +6,7 @@ export interface SecretOptions {
   accessSecret?: string
   /** Signs refresh tokens. Default: the environment's `REFRESH_TOKEN_SECRET`. */
   refreshSecret?: string
-  /** Hears of secrets that are too weak. Default: `process.emitWarning`. */
+  /** Called for secrets that are too weak. Default: `process.emitWarning`. */
   onWarning?: (message: string) => void
 }
 

@@ -109,7 +109,7 @@ async function refreshIdentity(
 ): Promise<Identity> {
   if (type !== 'refresh' || typeof userId !== 'string') throw new Error('not a refresh token')
   const record = await store.read(userId)
-  // a plain comparison: who presents a well-signed token knows all of it already
+  // a plain comparison: the sender of a well-signed token has all of it already
   if (record?.refreshToken !== token) throw new Error('not the stored token')
   return { userId, role: record.role }
 }
@@ -144,7 +144,7 @@ function verifyToken(token: string, key: KeyObject): Record<string, unknown> {
     claims = jwt.verify(token, key, { algorithms: [ALGORITHM] })
   } catch (cause) {
     if (cause instanceof jwt.TokenExpiredError) throw tokenExpired(cause)
-    // any error: a garbled payload fails as it is parsed, before its signature is looked at, with a SyntaxError
+    // any error: a garbled payload fails as it is parsed, before its signature is checked, with a SyntaxError
     throw invalidToken(cause)
   }
   if (typeof claims === 'string' || !Number.isFinite(claims.exp)) throw invalidToken('no expiry')
@@ -159,7 +159,7 @@ function accessIdentity({ userId, role, type }: Record<string, unknown>): Identi
   return { userId, role }
 }
 
-/** What the store knows of a user: a user record, or these two fields of one. */
+/** What the store returns for a user: a user record, or these two fields of one. */
 export interface RefreshRecord {
   /** The one refresh token that is valid for the user; null when there is none. */
   refreshToken: string | null | undefined

@@ -18,13 +18,13 @@ const URLENCODED = 'application/x-www-form-urlencoded'
  * (https://fetch.spec.whatwg.org/#dom-body-formdata), read on the first call; later calls get the same promise.
  *
  * @throws ApiError 400 malformed, 413 beyond a limit, 415 another type or a compressed body, 503 or 507 not storable;
- * Error when somebody else has read the body
+ * Error when a middleware has read the body
  */
 export function formData(this: LinkedRequest): Promise<RequestFormData> {
   const known = this[kForm]
   if (known !== null) return known
   const form = readForm(this)
-  form.catch(() => {}) // nobody may be waiting any more: the client has left, or the handler has answered
+  form.catch(() => {}) // the handler may not be waiting any more: the client has left, or it has answered
   return (this[kForm] = form)
 }
 
@@ -93,7 +93,7 @@ async function readText(request: LinkedRequest, limits: UploadSettings): Promise
   return entries
 }
 
-/** Somebody reads the stream, or has done so; what our own body step has read is back in its buffer. */
+/** A middleware reads the stream, or has read it; what our own body step has read is back in its buffer. */
 function isRead(request: LinkedRequest): boolean {
   if (request.readableEnded || request.readableFlowing === true) return true
   return request.readableDidRead && request.readableLength === 0

@@ -166,7 +166,7 @@ class MultipartReader {
     })
   }
 
-  /** Nobody is there any more who could be answered. */
+  /** The client has left, or has its answer. */
   #leave(): void {
     this.#fail(abortedBody())
     this.#stop()

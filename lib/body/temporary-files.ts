@@ -105,7 +105,7 @@ export interface StoredFile {
 }
 
 /**
- * A web `File` over a temporary file, with its `path`. Nothing is read until somebody reads the File: it can be sent on
+ * A web `File` over a temporary file, with its `path`. Nothing is read until the File is read: it can be sent on
  * with `fetch` however large it is.
  */
 export async function openFormFile({ path, name, type }: StoredFile): Promise<FormFile> {

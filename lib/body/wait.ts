@@ -69,7 +69,7 @@ function endOfBody(request: LinkedRequest, push: Push): boolean {
   return more
 }
 
-/** Wakes whoever waits for the body of a request that is destroyed. */
+/** Ends the wait for the body of a request that is destroyed. */
 export function tapDestroy(destroy: IncomingMessage['_destroy']): IncomingMessage['_destroy'] {
   return function tappedDestroy(this: IncomingMessage, error: Error | null, callback: (error?: Error | null) => void) {
     const wake = (this as LinkedRequest)[kWake]
@@ -78,7 +78,7 @@ export function tapDestroy(destroy: IncomingMessage['_destroy']): IncomingMessag
   }
 }
 
-/** `Expect: 100-continue`: the client is asked for its body only when somebody wants it. */
+/** `Expect: 100-continue`: the client is asked for its body only when it is read. */
 export function tapRead(read: IncomingMessage['_read']): IncomingMessage['_read'] {
   return function tappedRead(this: IncomingMessage, size: number) {
     const request = this as LinkedRequest
@@ -94,7 +94,7 @@ function askForBody(request: LinkedRequest): void {
 }
 
 /**
- * Bytes of a body that are kept before it is waited for. A guard may take its time, so whoever sends more must not make the
+ * Bytes of a body that are kept before it is waited for. A guard may take its time, and a client that sends more must not make the
  * process hold it: the rest stays with the client, and the body is read from the stream when the chain has ended.
  */
 const HELD_AHEAD = 64 * 1024
@@ -107,7 +107,7 @@ export function armTap(request: LinkedRequest): void {
 }
 
 /**
- * Waits for the body and sets `request.body`, unless somebody has set it or read the stream. `done` gets an ApiError for a
+ * Waits for the body and sets `request.body`, unless a middleware has set it or read the stream. `done` gets an ApiError for a
  * body that is malformed, too large, of an unknown charset or encoding, or cut off; it runs in the caller's async context.
  */
 export function awaitBody(request: LinkedRequest, limit: number, done: Done): void {
@@ -183,7 +183,7 @@ export function deferContinue(request: IncomingMessage, response: LinkedResponse
   ;(request as LinkedRequest).res = response
 }
 
-/** Fastify's parsers would consume the stream; in their place stands one that hands over what our own step has parsed. */
+/** Fastify's parsers would consume the stream; they are replaced by one that returns what our own step has parsed. */
 export function skipBodyParsers(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (request, _payload, done) => {

@@ -66,7 +66,7 @@ export interface AppOptions extends RoutesOptions {
   port?: number
   /** Host for `start()`. Default `localhost`. */
   host?: string
-  /** Which proxies to believe, as Express's and Fastify's `trustProxy`. Default false. */
+  /** Which proxies to trust, as Express's and Fastify's `trustProxy`. Default false. */
   trustProxy?: FastifyServerOptions['trustProxy']
   /** Fastify error handler, or Express error middleware (four parameters). Without one, Fastify's default answer. */
   errorHandler?: ((error: any, request: FastifyRequest, reply: FastifyReply) => unknown) | ErrorMiddleware

@@ -8,7 +8,7 @@ export interface CookieItem {
 }
 
 /**
- * The cookies of the request. `get`, `has` and `all` are the interface; the values also stand as own properties
+ * The cookies of the request. `get`, `has` and `all` are the interface; the values are own properties, too
  * (`request.cookies.sid`), as cookie-parser leaves them, except for cookies named like one of the three methods.
  */
 export interface RequestCookies {

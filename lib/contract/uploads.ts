@@ -39,7 +39,7 @@ export interface UploadLimits {
   fields?: number
   /** Bytes of all text fields of a form together, names included: they are held in memory. Default 1 MiB. */
   fieldSize?: number
-  /** Bytes that are read of the header of one part; the rest of a longer one is passed over. Default 16 KiB. */
+  /** Bytes that are read of the header of one part; the rest of a longer one is ignored. Default 16 KiB. */
   headerSize?: number
   /** Bytes of the whole body. Default: what the other limits add up to. */
   totalSize?: number

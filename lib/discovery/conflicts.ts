@@ -61,7 +61,7 @@ function findSlotConflicts(files: readonly PlacedFile[]): BootProblem[] {
   return problems
 }
 
-/** An optional rest segment stands in two slots: with and without it. */
+/** An optional rest segment has two slots: with and without it. */
 function slotsOf(segments: readonly Segment[]): string[] {
   const last = segments.at(-1)
   if (last?.kind !== 'rest') return [formatPattern(segments, 'blank')]

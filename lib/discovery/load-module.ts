@@ -30,7 +30,7 @@ async function loadTypeScript(files: readonly string[]): Promise<LoadedModule[]>
   if (first === undefined) return []
   if (stripsTypes()) resolveTypeScriptSpecifiers()
   const probe = await importFile(first)
-  // Where the process imports TypeScript, its errors stand: another loader would evaluate a second instance of each
+  // Where the process imports TypeScript, its errors are final: another loader would evaluate a second instance of each
   // module that the program, or a route file, has imported already.
   if ('error' in probe && cannotRead(probe.error)) return importThroughJiti(files)
   return [probe, ...(await Promise.all(others.map(importFile)))]
@@ -56,7 +56,7 @@ function cannotRead(error: unknown): boolean {
   return error instanceof SyntaxError && !stripsTypes() && missingNameOf(error) === undefined
 }
 
-/** A CommonJS module is its `module.exports`; for Node it is also a default export, which nobody wrote. */
+/** A CommonJS module is its `module.exports`; for Node it is also a default export, which is not in the source. */
 function plainExports(file: string, namespace: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const whole = namespace['default']
   if (!isCommonJs(file, namespace) || typeof whole !== 'object' || whole === null) return namespace

@@ -137,7 +137,7 @@ function importFailed(file: string, cause: unknown): BootProblem {
     code: 'ROUTE_IMPORT_FAILED',
     message: `${displayPath(file)} cannot be imported`,
     files: [file],
-    fix: adviseImport(file, cause, 'Mend the error; every route file is imported when the application starts'),
+    fix: adviseImport(file, cause, 'Fix the error; every route file is imported when the application starts'),
     cause
   }
 }

@@ -61,7 +61,7 @@ export function findMiddlewareFiles(apiDir: string): string[] {
   )
 }
 
-/** What stands at a path, links followed; undefined for nothing. */
+/** What is at a path, links followed; undefined for nothing. */
 export function kindOf(path: string): 'directory' | 'other' | undefined {
   const stats = ifThere(() => statSync(path))
   if (stats === undefined) return undefined

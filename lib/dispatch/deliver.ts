@@ -71,7 +71,7 @@ function releaseReturned(result: unknown): void {
   try {
     releaseBody(isStatusObject(result) ? result.body : result)
   } catch {
-    // a value that cannot even be looked at
+    // a value that throws when it is read
   }
 }
 

@@ -16,7 +16,7 @@ export interface EntryOptions {
   earlyBodyLimit: number | undefined
 }
 
-/** The root onRequest hook of an app: links the Express side, turns down malformed targets, runs what `use()` registered. */
+/** The root onRequest hook of an app: links the Express side, rejects malformed targets, runs what `use()` registered. */
 export function createAppEntry(runtime: Runtime, options: EntryOptions) {
   const { express: side, stack } = runtime
   return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {

@@ -33,7 +33,7 @@ export interface FailOptions {
 /** The error of a refusal that is being answered in this turn, as long as no code of the app's has seen it. */
 let untouched: Error | undefined
 
-/** Fails a request with an error that was made for it here. While nobody else has seen it, it need not be looked through. */
+/** Fails a request with an error that twinroute made. Until other code has seen it, it need not be checked. */
 export function refuse(fail: Fail, reply: FastifyReply, error: Error): void {
   untouched = error
   try {
@@ -43,14 +43,14 @@ export function refuse(fail: Fail, reply: FastifyReply, error: Error): void {
   }
 }
 
-/** The error as loggers and error handlers may read it, whoever threw it. */
+/** The error as loggers and error handlers may read it, wherever it was thrown. */
 export function readableFor(reply: FastifyReply, thrown: unknown): Error {
   const ours = untouched
   return ours !== undefined && ours === thrown && !hasHooks(reply, 'onError') ? ours : toReadableError(thrown)
 }
 
 /**
- * Makes the place where every error of an app ends, whoever threw it: Express error middleware first, if any is
+ * Makes the place where every error of an app ends, wherever it was thrown: Express error middleware first, if any is
  * registered, then Fastify's error handler, each at most once. After an answer the error is logged.
  */
 export function createFail(
@@ -95,7 +95,7 @@ function logAfterAnswer({ log }: FastifyReply, error: unknown): void {
   logError(log, { err: error }, 'An error came after the answer')
 }
 
-/** An error handler that cannot even fail in order must not fail whoever reports an error: often a timer or a promise. */
+/** What an error handler throws must not reach the code that reports an error: often a timer or a promise. */
 function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
   try {
     send(reply, readableFor(reply, left))

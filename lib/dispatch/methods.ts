@@ -8,7 +8,7 @@ import type { PathGuard } from './guard-path.js'
 /** What a route answers, by method. Every method the server accepts has an entry. */
 export type MethodTable<Entry> = Readonly<Record<string, Entry>>
 
-/** Handlers of a route for all methods the server knows: the exported ones, HEAD from GET, OPTIONS, and 405 for the rest. */
+/** Handlers of a route for all methods the server accepts: the exported ones, HEAD from GET, OPTIONS, and 405 for the rest. */
 export function methodTable(module: RouteModule, serverMethods: readonly string[]): MethodTable<Handler> {
   const exported: Record<string, Handler | undefined> = { ...module.handlers }
   const allow = allowedMethods(module)

@@ -81,7 +81,7 @@ function prepare({ express: side }: Runtime, middleware: Middleware): Middleware
 }
 
 /**
- * A second `next()` is harmless and interests only the author. An error is always worth a line; while nobody has answered
+ * A second `next()` is harmless: it is logged in development. An error is always logged; where no answer was sent,
  * it becomes the answer, as in Express (a timeout fires, a promise rejects).
  */
 function reportLateNext(runtime: Runtime, { middleware, prefix, error }: LateNext, response: LinkedResponse): void {

@@ -15,7 +15,7 @@ import type { Runtime } from './runtime.js'
 
 /**
  * Routes a request again whose url or method a middleware has rewritten: the router had chosen before. The new route's own
- * chain runs, so that a rewrite cannot walk round a guard. Once per request; a second rewrite has no effect.
+ * chain runs, so that a rewrite cannot bypass a guard. Once per request; a second rewrite has no effect.
  */
 export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => void): void {
   const request = reply.request.raw as LinkedRequest

@@ -33,7 +33,7 @@ function refusedLongTarget(url: string): ApiError | undefined {
     : undefined
 }
 
-/** Unmatched paths are looked at as text, since no parameter holds what they hide. */
+/** Unmatched paths are checked as text, since they have no parameters to check. */
 export function hasForbiddenCharacters(url: string): boolean {
   const path = url.split('?', 1)[0] as string
   return FORBIDDEN.test(path) || /%(?:[01][\da-f]|7f|5c)/i.test(path)
@@ -93,7 +93,7 @@ function refusedValue(value: string): ApiError | undefined {
  */
 export function hideMalformedType(request: FastifyRequest): void {
   const { method } = request.raw
-  if (method === 'GET' || method === 'HEAD') return // Fastify looks at the type of no others
+  if (method === 'GET' || method === 'HEAD') return // Fastify does not read their Content-Type
   const type = request.raw.headers['content-type']
   if (type === undefined || bodyKind(type) !== null || request.mediaType !== undefined) return
   request.headers = { 'content-type': undefined }

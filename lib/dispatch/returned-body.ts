@@ -6,7 +6,7 @@ export const MAY_BE_RETURNED =
   'an object, array, string, number, boolean or null, a Buffer or typed array, a stream or async iterable, ' +
   'a web Response, Blob, File, FormData or URLSearchParams, or { status, headers, body }'
 
-/** What JSON would write as `{}`: whoever returns one means what it holds. */
+/** What JSON would write as `{}`, which is never what a handler means by it. */
 const NO_DATA = new Set([
   'Map',
   'Set',

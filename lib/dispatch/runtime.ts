@@ -80,7 +80,7 @@ export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOpti
 /** 503 for a request whose middleware or handler has not answered in time. */
 function expire(runtime: Runtime, response: LinkedResponse, waiting: Waiting): void {
   const reply = response[kReply]
-  if (reply === null || (reply.sent && !response.writableEnded)) return // somebody has taken it out of Fastify's hands
+  if (reply === null || (reply.sent && !response.writableEnded)) return // it was hijacked
   const error = noAnswer(reply, waiting)
   const request = reply.request.raw as LinkedRequest
   const abort = (request[kAbort] ??= new AbortController()) // also for a signal that is asked for later

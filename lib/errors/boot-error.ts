@@ -8,7 +8,7 @@ export const BOOT_PROBLEMS = {
   BASE_ROUTE_INVALID: 'baseRoute is not a path',
   ROUTE_ENTRY_UNREADABLE: 'a file or folder cannot be read',
   ROUTE_SEGMENT_INVALID: 'a folder name is not a path segment',
-  ROUTE_REST_NOT_LAST: 'something stands below a rest segment',
+  ROUTE_REST_NOT_LAST: 'there is a folder below a rest segment',
   ROUTE_PARAM_REPEATED: 'one path uses a parameter name twice',
   ROUTE_FILE_TWICE: 'one folder holds two route files',
   ROUTE_SLOT_CONFLICT: 'two route files serve the same path',
@@ -56,7 +56,7 @@ export interface BootProblem {
 
 /**
  * The application cannot start. Carries every problem that was found, not only the first; the message prints each with
- * its files and the way to mend it. `cause` is the first underlying error, if there is one.
+ * its files and the way to fix it. `cause` is the first underlying error, if there is one.
  */
 export class BootError extends Error {
   readonly code = 'BOOT_ERROR'

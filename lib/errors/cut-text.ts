@@ -5,7 +5,7 @@ const MAX_MESSAGE = 2000
 /** Bytes of JSON that a list of problems takes in an answer: with message and meta it stays below 16 KiB. */
 const MAX_LIST_BYTES = 12_288
 
-/** A text that may quote the client, short enough for an answer, a log line, and whoever looks into it next. */
+/** A text that may quote the client, short enough for an answer, a log line, and code that searches it. */
 export function cutText(text: string, most = MAX_CLIENT_TEXT): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }

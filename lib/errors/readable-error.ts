@@ -8,7 +8,7 @@ interface Log {
   error(fields: object, message: string): void
 }
 
-/** The error as Fastify's error handlers take it; what is thrown may be anything, even what cannot be looked at. */
+/** The error as Fastify's error handlers take it; what is thrown may be anything, even a value that throws when it is read. */
 export function toError(thrown: unknown): Error {
   try {
     return thrown instanceof Error ? thrown : wrap(thrown)
@@ -76,7 +76,7 @@ const READ = [
 /** What a copy takes over beside the message. */
 const KEPT = ['name', 'stack', 'code', 'status', 'statusCode', 'expose', 'details', 'issues', 'validation'] as const
 const MAX_DEPTH = 8
-/** How many errors one may hold, as causes and members, and still be looked at. */
+/** How many errors one may hold, as causes and members, and still be checked. */
 const MAX_ERRORS = 100
 
 /**

@@ -41,7 +41,7 @@ export function unsupportedBody(message: string): ApiError {
   return refusal(() => new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', message))
 }
 
-/** The client left before its body was complete. Nobody reads the answer; logs do. */
+/** The client left before its body was complete. The answer is for the log. */
 export function abortedBody(): ApiError {
   return refusal(
     () => new ApiError(400, 'REQUEST_ABORTED', 'The client closed the connection before the body was complete')
@@ -50,7 +50,7 @@ export function abortedBody(): ApiError {
 
 /**
  * An error that is the client's mistake and found by the framework has no stack: it would name only files of ours, and
- * costs more to take than the rest of the answer, at the expense of whoever is flooded with such requests.
+ * costs more to take than the rest of the answer, at the expense of a server that is flooded with such requests.
  */
 function refusal<Refusal extends ApiError>(make: () => Refusal): Refusal {
   const { stackTraceLimit } = Error

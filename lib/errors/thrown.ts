@@ -36,7 +36,7 @@ const CONNECTION_HEADERS = new Set(['connection', 'proxy-connection', 'http2-set
 /** The `headers` of an error that a reply has already. */
 const added = new WeakMap<FastifyReply, unknown>()
 
-/** Adds the headers that an error asks for to a reply, once: whoever handles the error next need not. */
+/** Adds the headers that an error asks for to a reply, once: further handlers of the error need not. */
 export function addErrorHeaders(reply: FastifyReply, error: unknown): void {
   const headers = readProperty(error, 'headers')
   if (headers === undefined || added.get(reply) === headers) return
@@ -86,7 +86,7 @@ function joined(value: { valueOf(): number }): string {
   return text
 }
 
-/** Reads from anything, also from what throws when it is read: errors are whatever somebody threw. */
+/** Reads from anything, also from what throws when it is read: any value can be thrown. */
 export function readProperty(value: unknown, name: string): unknown {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
   try {

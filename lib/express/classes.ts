@@ -38,7 +38,7 @@ export interface ExpressSide {
 
 /**
  * Makes the classes of an app. The prototype chain of a request is: class, `app.request` (which users extend live), our
- * members, our stream methods, Express's own request prototype, IncomingMessage. Ours stand below `app.request`, since
+ * members, our stream methods, Express's own request prototype, IncomingMessage. Ours are below `app.request`, since
  * mounted Express apps swap the prototype for their own `request`, which inherits from it.
  */
 export function createExpressSide(options: MemberOptions): ExpressSide {

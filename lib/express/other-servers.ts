@@ -22,7 +22,7 @@ const outgoing = http.ServerResponse.prototype
 /**
  * Gives Express's API to a pair that is not of our classes: injected, HTTP/2, or of a host's server that could not be
  * adopted. The prototypes become those of any other pair; what the pair's own kind adds to node's streams is pinned on
- * the objects before. So it survives, whoever sets the prototypes: a mounted Express app sets them to its own, under which
+ * the objects before. So it survives when other code sets the prototypes: a mounted Express app sets them to its own, under which
  * an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
  */
 export function adoptPair(side: ExpressSide, request: http.IncomingMessage, response: http.ServerResponse): void {
@@ -55,7 +55,7 @@ export function reclaimPair(side: ExpressSide, request: http.IncomingMessage, re
   for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
 }
 
-/** Own members are left as they are: a mock's functions stand on the object itself, and tests wait for what they emit. */
+/** Own members are left as they are: a mock has its functions on the object itself, and tests wait for what they emit. */
 function pin(target: object, members: PropertyDescriptorMap): void {
   const own = Object.keys(target).filter((name) => name in members)
   const kept = own.length === 0 ? members : omit(members, own)
@@ -97,10 +97,10 @@ function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
 
 function http2ResponseMembers(kind: http.ServerResponse): PropertyDescriptorMap {
   return {
-    // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns of whoever reads or sets one
+    // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns when one is read or set
     statusMessage: method(undefined),
     destroy: method(resetting(kind.destroy)),
-    // node's has none, and a wait for an answer ends where nobody is left to get it
+    // node's has none, and a wait for an answer ends when the client has left
     destroyed: { get: isStreamDestroyed, configurable: true }
   }
 }
@@ -117,7 +117,7 @@ function resetting(destroy: http.ServerResponse['destroy']): unknown {
 }
 
 /**
- * Node's HTTP/2 response looks at a header's value when the head leaves, often behind the handler that could have been told.
+ * Node's HTTP/2 response checks a header's value when the head leaves, often after the handler that could have been told.
  * That of HTTP/1 refuses it where it is set.
  */
 function checkingHeaders(kind: http.ServerResponse): http.ServerResponse {

@@ -67,7 +67,7 @@ function parsedMembers(): Descriptors {
       this[kParams] = value
     },
     get cookies(): unknown {
-      // as Express: undefined until a parser has run, since cookie-parser passes over a request that has cookies
+      // as Express: undefined until a parser has run, since cookie-parser skips a request that has cookies
       if (this[kInStack]) return this[kCookies]
       return (this[kCookieHelper] ??= cookieHelper(cookieValues(this)))
     },
@@ -103,7 +103,7 @@ function routingMembers(escape: Escape): Descriptors {
   return { ...routing, baseUrl: { value: '', writable: true, configurable: true, enumerable: true } }
 }
 
-/** On a host the client's address, protocol and host are what its Fastify believes. */
+/** On a host the client's address, protocol and host are what its Fastify says. */
 function clientMembers(): Descriptors {
   return members({
     get ip(): string | undefined {
@@ -122,7 +122,7 @@ function clientMembers(): Descriptors {
   })
 }
 
-/** Of several values in a header of proxies Express believes the first, Fastify the last, which the nearest proxy has added. */
+/** Of several values in a header of proxies Express takes the first, Fastify the last, which the nearest proxy has added. */
 function forwardedMembers(): Descriptors {
   return members({
     get protocol(): unknown {

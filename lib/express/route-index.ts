@@ -21,7 +21,7 @@ export interface LayeredRouter {
 /** Below this many layers, trying them all costs less than the look-up. */
 const WORTHWHILE = 8
 
-/** Characters with a meaning in a path pattern of Express 5; what stands before the first of them is literal. */
+/** Characters with a meaning in a path pattern of Express 5; the text before the first of them is literal. */
 const SYNTAX = /[{}[\]()*+?!:\\"]/
 
 const SLASH = 47
@@ -126,7 +126,7 @@ interface Gap {
 }
 
 /**
- * Stands for layers that cannot match. It matches nothing itself; when a handler in front has rewritten `request.url`, it
+ * Takes the place of layers that cannot match. It matches nothing itself; when a handler in front has rewritten `request.url`, it
  * puts back all layers from here on, since others may match now.
  */
 class Sentinel implements RouterLayer {

@@ -48,7 +48,7 @@ export class ExpressStack {
     return this.#router === undefined || this.#router.stack.length === 0
   }
 
-  /** Error middleware is registered, or stands last. */
+  /** Error middleware is registered, or set as the last. */
   get handlesErrors(): boolean {
     return this.#last !== undefined || this.#errorLayers().length > 0
   }
@@ -93,7 +93,7 @@ export class ExpressStack {
     })
   }
 
-  /** Error middleware stands behind the routes under Express: when it has dealt with an error, no route may run. */
+  /** Under Express error middleware comes after the routes: when it has handled an error, no route may run. */
   #noteClearing(stack: Router['stack']): void {
     this.#noted = stack.length
     for (const layer of stack) {
@@ -143,7 +143,7 @@ function leaveStack(request: LinkedRequest): void {
 
 /**
  * Runs a middleware of a chain as if it stood in `use()`: `request.cookies` shows only what a parser has set. cookie-parser
- * needs it, since it passes over a request that has cookies.
+ * needs it, since it skips a request that has cookies.
  */
 export function asInStack(middleware: Middleware): Middleware {
   return async (request, response, next) => {

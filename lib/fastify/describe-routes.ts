@@ -70,7 +70,7 @@ export class RouteReport {
   }
 }
 
-/** What stands around the routes of a manifest. */
+/** What a report needs beside a manifest. */
 export interface ReportScope {
   /** Routes that come from no file but that the map covers, such as `/graphql`. */
   others?: readonly BoundRoute[]

@@ -26,7 +26,7 @@ import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } fr
  *
  * The plugin is encapsulated: routes, parsers, hooks and error handlers of the host stay as they are; errors of file routes
  * go to the error handler in force where the plugin is registered. Limits that only Fastify's constructor can set
- * (`maxParamLength`, `requestTimeout`, `frameworkErrors`) stay the host's. A `prefix` of the registration stands in front of
+ * (`maxParamLength`, `requestTimeout`, `frameworkErrors`) stay the host's. A `prefix` of the registration comes before
  * `baseRoute`; keys of the middleware map leave it out.
  *
  * @throws TypeError naming a wrong or unknown option; BootError with every problem of the tree and the map
@@ -92,7 +92,7 @@ function forgetBody(_request: FastifyRequest, reply: FastifyReply, _error: Error
   done()
 }
 
-/** On a host, what no route matches below the base route runs the chain of its prefix; elsewhere the host's own 404 stands. */
+/** On a host, what no route matches below the base route runs the chain of its prefix; elsewhere the host's own 404 is sent. */
 async function registerHostNotFound(
   fastify: FastifyInstance,
   runtime: Runtime,

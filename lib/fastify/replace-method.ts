@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 type Method = (...given: unknown[]) => unknown
 
-/** Stands in for a method: gets the instance or scope it is called on, its arguments, and the method itself. */
+/** Replaces a method: gets the instance or scope it is called on, its arguments, and the method itself. */
 export type Replacement = (scope: FastifyInstance, given: unknown[], method: Method) => unknown
 
 /** Puts a function in the place of a method of a Fastify instance, for its scopes too. */

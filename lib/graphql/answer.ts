@@ -61,7 +61,7 @@ const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
  * it for clients that name neither. It decides the status of a refused document: 400, or in JSON 200.
  */
 function mediaTypeFor(request: FastifyRequest): MediaType {
-  // nearly nobody names it, and negotiating costs more than looking
+  // few clients name it, and negotiation costs more than this test
   if (!request.headers.accept?.includes('graphql-response')) return JSON_TYPE
   const best = express.request.accepts.call(request.raw as Request, JSON_TYPE, GRAPHQL_TYPE)
   return best === GRAPHQL_TYPE ? GRAPHQL_TYPE : JSON_TYPE
@@ -73,7 +73,7 @@ const ALLOW_HEADERS = 'access-control-allow-headers'
 const HEADERS = ['Content-Type', 'Authorization']
 
 /**
- * Config of the route for OPTIONS: no guard stands before it, and CORS adds its headers to a preflight but leaves the
+ * Config of the route for OPTIONS: no guard runs before it, and CORS adds its headers to a preflight but leaves the
  * answer to {@link answerPreflight}.
  */
 export const PREFLIGHT_CONFIG: RouteState & { cors: object } = {

@@ -64,7 +64,7 @@ export interface GraphqlParameters {
 
 /**
  * Reads the body of a request as the GraphQL-over-HTTP specification has it: `query`, and perhaps `operationName`,
- * `variables` and `extensions`, each of its type or null. Other keys are passed over.
+ * `variables` and `extensions`, each of its type or null. Other keys are ignored.
  *
  * @throws RequestError 400 for anything else, lists of requests among it
  */

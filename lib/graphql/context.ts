@@ -7,7 +7,7 @@ import { checkOptions, hasMethods, isFunction, type OptionRules } from '../optio
 import { settle } from '../options/values.js'
 import { SetupError } from './errors.js'
 
-/** Somebody to try an API as. */
+/** A user to try an API with. */
 const FIXED_USER = { id: '1', name: 'Example User', email: 'user@example.com', role: 'user' }
 
 interface BasicContextOptions {

@@ -17,7 +17,7 @@ export async function registerEngine(app: FastifyInstance, { schema, limits, opt
     schema,
     resolvers: ownResolvers(options.resolvers ?? {}),
     routes: false,
-    // as many as we keep: more would hold on to documents that nobody asks for any more
+    // as many as we keep: more would be documents that no request finds any more
     cache: limits.documents,
     ...jitOption(options),
     // errors are formatted where they are sent

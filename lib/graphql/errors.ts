@@ -23,7 +23,7 @@ export function refuse(message: string, extensions?: GraphQLErrorExtensions): ne
   throw new RequestError([new GraphQLError(message, extensions === undefined ? {} : { extensions })])
 }
 
-/** Refuses an HTTP request that holds no GraphQL request, or one that may not be looked at. */
+/** Refuses an HTTP request that holds no GraphQL request, or one that is too large to be read. */
 export function refuseWith(status: number, message: string): never {
   throw new RequestError([new GraphQLError(message)], status)
 }

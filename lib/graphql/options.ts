@@ -89,7 +89,7 @@ export interface LimitOptions {
 }
 
 export interface HealthOptions {
-  /** Looks at what the resolvers need, such as the database. Unhealthy when it throws, rejects or gives false. */
+  /** Checks what the resolvers need, such as the database. Unhealthy when it throws, rejects or gives false. */
   check?: (signal: AbortSignal) => unknown
   /** Milliseconds the check may take. Default 2 000. Its signal is aborted then. */
   timeout?: number
@@ -136,7 +136,7 @@ export interface CachedRead {
   context: GraphqlContext
   /** Runs the field's own resolver, for the cache when it is given a load, else for the request alone. */
   load: (load?: SharedLoad) => unknown
-  /** Hears of failures of the store, which do not fail the read. */
+  /** Called with failures of the store, which do not fail the read. */
   onStoreError: (error: unknown) => void
 }
 

@@ -81,13 +81,13 @@ const IPV6_NETWORK_BYTES = 8
 /** Keys are kept; a client must not choose how much. */
 const MAX_KEY_LENGTH = 256
 
-/** What stands for the address of all clients that have none: over a Unix socket, or behind a proxy that hides them. */
+/** The address of all clients that have none: over a Unix socket, or behind a proxy that hides them. */
 const NO_ADDRESS = 'unknown'
 
 /**
  * Who asks for what: client network and route pattern. The URL's text is no part of it, or a new spelling were a new client.
  *
- * @param onNoAddress hears that the client has no address, so that it is counted together with all others without one
+ * @param onNoAddress called when the client has no address, so that it is counted together with all others without one
  */
 function clientRouteKey(request: Request, onNoAddress: () => void): string {
   const network = clientNetwork(request.ip)

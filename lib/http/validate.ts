@@ -96,7 +96,7 @@ async function checkSources(schemas: SchemaBySource, request: Request): Promise<
 }
 
 /**
- * Reads the body as the body step of a route file does, unless somebody has: the same types, the same limits, and the stream
+ * Reads the body as the body step of a route file does, unless a middleware has: the same types, the same limits, and the stream
  * can be read again afterwards. Also for requests of any other Express application.
  *
  * @param given the caller's limit in bytes; a route file's own is never exceeded

@@ -79,7 +79,7 @@ export class Deadline {
     }
   }
 
-  /** Too late, or nobody is there any more to get an answer: such a wait must not keep the process alive. */
+  /** Too late, or the client has left: such a wait must not keep the process alive. */
   #isOver(response: LinkedResponse): boolean {
     return response.destroyed || this.#tick - response[kTick] > STEPS
   }

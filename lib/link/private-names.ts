@@ -76,7 +76,7 @@ export function hasExchange(socket: Socket): boolean {
   return Boolean(responseOn(socket))
 }
 
-/** Node keeps the current response of a socket there; its own `closeIdleConnections` looks at the same place. */
+/** Node keeps the current response of a socket there; its own `closeIdleConnections` reads the same place. */
 function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined {
   return Reflect.get(socket, '_httpMessage') as Partial<ServerResponse> | null | undefined
 }

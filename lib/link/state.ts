@@ -53,18 +53,18 @@ export const TAP_OFF = 2
 export const TAP_MISSED = 3
 /** More bytes than the limit went by. */
 export const TAP_OVERFLOW = 4
-/** The body step has run: its outcome stands in `body` or under `kBodyError`. */
+/** The body step has run: its outcome is in `body` or under `kBodyError`. */
 export const TAP_DONE = 5
 
 /** How far the answer is; the table in end.ts has every call in every state. */
 export const OPEN = 0
 /** Handed to reply.send; the head has not left, since a hook or a store may still run. */
 export const HANDED_OVER = 1
-/** The head has left or is about to; whoever calls `end` now is the one who writes. */
+/** The head has left or is about to; the next call of `end` writes. */
 export const LEAVING = 2
 /** An error is with the error handler, which alone may answer. */
 export const FAILING = 3
-/** The head has left by `write`, `writeHead`, `flushHeaders` or a pipe: whoever began the answer ends it. */
+/** The head has left by `write`, `writeHead`, `flushHeaders` or a pipe: the code that began the answer ends it. */
 export const BEGUN = 4
 /** The same, and a second answer has been refused: its error is with error middleware, which may end the answer. */
 export const REFUSED = 5
@@ -178,7 +178,7 @@ export function isOver(response: LinkedResponse): boolean {
   return state !== OPEN && !((state === BEGUN || state === REFUSED || state === LEAVING) && response.headersSent)
 }
 
-/** The head has not left, and it is not an error handler that may still send it: somebody has to wait for it. */
+/** The head has not left, and no error handler is about to send it: the handler timeout has to wait for it. */
 export function isWaiting(response: LinkedResponse): boolean {
   return (response[kAnswered] === OPEN || response[kAnswered] === HANDED_OVER) && !response.headersSent
 }

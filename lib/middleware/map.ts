@@ -19,7 +19,7 @@ export interface MapEntry {
 /**
  * Parses a middleware map, and checks what its keys and values must be, and that no two keys mean the same prefix.
  * @param map prefix to list of middleware
- * @param files the file the map stands in, for the problems
+ * @param files the file the map comes from, for the problems
  * @returns the entries whose key is a prefix, in the order of the map, and every problem found
  */
 export function parseMiddlewareMap(
@@ -162,7 +162,7 @@ function importProblems(file: string, cause: unknown): readonly BootProblem[] {
       code: 'MIDDLEWARE_IMPORT_FAILED',
       message: `${displayPath(file)} cannot be imported`,
       files: [file],
-      fix: adviseImport(file, cause, 'Mend the error; without its middleware the application does not start'),
+      fix: adviseImport(file, cause, 'Fix the error; without its middleware the application does not start'),
       cause
     }
   ]

@@ -64,7 +64,7 @@ export class PrefixRouter {
     this.#open = prefixes.filter((prefix) => !isPlain(prefix)).map((prefix) => new Lookup([prefix], options))
   }
 
-  /** The prefixes that cover a request. All of them, should its path be one that nobody can decode. */
+  /** The prefixes that cover a request. All of them, if its path cannot be decoded. */
   match(url: string): Match {
     if (this.#options.caseSensitive && isUnambiguous(url)) return this.#matchPath(url) // the router leaves the query out
     const segments = segmentsOf(url, this.#options)

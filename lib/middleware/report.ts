@@ -37,7 +37,7 @@ interface ReportInput {
   options: BindOptions
 }
 
-/** What deserves a look at boot: keys without effect, parameters beside guarded names, and every public place. */
+/** What boot reports: keys without effect, parameters beside guarded names, and every public place. */
 export function reportBinding(input: ReportInput): BindingReport {
   return {
     warnings: [...input.prefixes.flatMap((prefix) => warnOfKey(prefix, input)), ...warnOfSiblings(input)],
@@ -56,7 +56,7 @@ function warnOfKey(prefix: MapEntry, { routes, options }: ReportInput): BootWarn
     const message = `The key ${key} of the middleware map covers nothing: ${otherCase.pattern} differs from it by case`
     return [warning('MIDDLEWARE_KEY_CASE', message, otherCase.file)]
   }
-  // Where a parameter may stand in for the key, the warning about that says more.
+  // Where a parameter may match the key's name, the warning about that says more.
   if (covers.some((cover) => cover !== 'never')) return []
   return [warning('MIDDLEWARE_KEY_UNUSED', `The key ${key} of the middleware map matches no route`)]
 }

@@ -17,7 +17,7 @@ export type ChainRunner = (request: Request, response: Response, done: Done) => 
 export interface LateNext {
   /** The name of the middleware's function; empty for an anonymous one. */
   middleware: string
-  /** The key of the map it stands under; undefined for a route's own. */
+  /** Its key in the map; undefined for a route's own. */
   prefix: string | undefined
   /** What was thrown or handed to `next` after the middleware had already passed the request on. */
   error: unknown
@@ -131,7 +131,7 @@ class ChainRun {
     const leaves = word === 'router' || (word === 'route' && plan.entries[index]?.prefix === undefined)
     if (word && word !== 'route' && !leaves) return this.leave(word)
     if (plan.options.isOver?.(response) ?? response.headersSent) return
-    // As in Express: `'route'` passes over the rest of a route, its handler included, and `'router'` over all routes.
+    // As in Express: `'route'` skips the rest of a route, its handler included, and `'router'` all routes.
     if (leaves) return this.leave(routeNotFound())
     this.enter(index + 1)
   }

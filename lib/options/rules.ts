@@ -25,7 +25,7 @@ export interface OptionOwner {
 }
 
 /**
- * Looks at options where they are given, so that a misspelt limit does not wait for the first request.
+ * Checks options where they are given, so that a misspelt limit does not wait for the first request.
  * @param owner the function they were given to
  * @throws TypeError naming the first wrong option, what was expected and what was given
  */
@@ -101,7 +101,7 @@ function namesOf(rules: object): string {
   return Object.keys(rules).join(', ')
 }
 
-/** Looked at where it is read, with a code of its own; here only its name is known. */
+/** Checked where it is read, with a code of its own; here only its name counts. */
 export const CHECKED_LATER: OptionRule = { expected: '', accepts: () => true }
 /** A switch taken from the environment is text, and `'no'` would open what it should close. */
 export const SWITCH: OptionRule = { expected: 'true or false', accepts: isFlag }

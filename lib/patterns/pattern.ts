@@ -1,7 +1,7 @@
 import type { RouteParam, Segment, SegmentPart } from '../contract/manifest.js'
 import { formatSegment, parseName, segmentNames, type InvalidName } from './segment.js'
 
-/** `/api/users/[userId]`: the segments as they stand on disk and in the middleware map. */
+/** `/api/users/[userId]`: the segments as on disk and in the middleware map. */
 export function formatPattern(segments: readonly Segment[], names: 'kept' | 'blank' = 'kept'): string {
   return `/${segments.map((segment) => formatSegment(segment, names)).join('/')}`
 }
@@ -14,7 +14,7 @@ export interface FastifyPattern {
 
 /**
  * The segments in the syntax of Fastify's router. Parameter names that the router would cut short (`user-id`) or that
- * hold its own signs go by a token; `params` leads back to the name.
+ * hold its own signs are replaced by a token; `params` leads back to the name.
  */
 export function toFastify(segments: readonly Segment[]): FastifyPattern {
   const names = segments.flatMap(segmentNames)

@@ -24,7 +24,7 @@ export function segmentsOf(url: string, { ignoreDuplicateSlashes, useSemicolonDe
 }
 
 /**
- * The path as somebody reads it who joins its decoded segments and resolves the result (a proxy, a file server): encoded
+ * The path as read by code that joins its decoded segments and resolves the result (a proxy, a file server): encoded
  * slashes and backslashes separate, dot segments are resolved, what the URL parser drops is dropped.
  */
 export function resolveSegments(segments: readonly string[]): string[] {
@@ -41,14 +41,14 @@ export function resolveSegments(segments: readonly string[]): string[] {
 }
 
 /**
- * Whether everybody reads the path of a url alike: no escape, no empty or dot segment, no character that some server gives a
- * meaning. One look at the text, for what most requests are.
+ * Whether all software reads the path of a url alike: no escape, no empty or dot segment, no character that some server gives a
+ * meaning. One test of the text, which most requests pass.
  */
 export function isUnambiguous(url: string): boolean {
   return /^(?:\/[\w~-][\w.~-]*)*\/?(?:$|\?)/.test(url)
 }
 
-/** Signs of a path that not everybody reads alike; a few that are harmless are among them. */
+/** Signs of a path that not all software reads alike; a few that are harmless are among them. */
 export function mayBeAmbiguous(url: string): boolean {
   return /%2f|%5c|%2e|[/\\]\.|\/\/|\\/i.test(url)
 }
@@ -104,9 +104,8 @@ export interface ParamReading extends PathReading {
 }
 
 /**
- * Parameter names the router cannot hold stand under safe tokens there, and a rest parameter is one text in which an
- * encoded slash cannot be told from a real one: its array is read from the url as the router reads it, each segment
- * decoded once.
+ * Parameter names that the router does not support are replaced by safe tokens there. A rest parameter is one text in
+ * which an encoded slash cannot be told from a real one, so its array is read from the url, each segment decoded once.
  */
 export function paramReader(params: readonly RouteParam[], reading: ParamReading): ReadParams | undefined {
   if (params.every((param) => param.token === param.name && !param.rest)) return undefined

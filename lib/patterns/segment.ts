@@ -121,7 +121,7 @@ function rank(segment: Segment): number {
 
 /**
  * Orders paths from the most to the least specific, segment by segment from the left, as the router prefers them; a
- * shorter path stands before its own continuation. For sorting.
+ * shorter path comes before its own continuation. For sorting.
  */
 export function compareSpecificity(a: readonly Segment[], b: readonly Segment[]): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {

@@ -28,7 +28,7 @@ function isExact(value: unknown): boolean {
 
 /**
  * Whether a result says the same the next time it is used. An Error anywhere in it fails a field once, promises and functions
- * are gone when they are stored as text, and what cannot be looked at cannot be told.
+ * are gone when they are stored as text, and a value that throws when it is read cannot be compared.
  */
 export function isKeepable(result: unknown): boolean {
   const seen = new Set<object>()

@@ -56,7 +56,7 @@ class FieldCache implements ResultCache {
     })
   }
 
-  /** Scope and arguments; undefined when the result is nobody's, or cannot be told from others. */
+  /** Scope and arguments; undefined when the result has no owner, or cannot be told from others. */
   #placeOf(field: string, { args, context }: CachedRead): string | undefined {
     const owner = this.fields[field]?.scope === undefined ? this.#options : this.fields[field]
     const place = argumentsKey(args)

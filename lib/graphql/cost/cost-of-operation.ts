@@ -21,8 +21,8 @@ import { holdsVariable, fragmentsOf, isIntrospectionField, type OperationDocumen
 import { type Cost, CostPlan, type Term, type Variables } from './cost-plan.js'
 
 /**
- * What an operation costs, worked out once: each selection is looked at once for every object type it can apply to, and
- * what depends on variables is left to a {@link CostPlan}. Of an interface or union the dearest possible type counts.
+ * What an operation costs, worked out once: each selection is read once for every object type it can apply to, and
+ * what depends on variables is left to a {@link CostPlan}. Of an interface or union the most expensive possible type counts.
  */
 export function costOfOperation(
   { operation, document }: OperationDocument,

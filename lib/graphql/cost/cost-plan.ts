@@ -36,7 +36,7 @@ export class CostPlan {
     return this.#add((valueOf, variables) => Math.max(0, compute(valueOf(below), variables)))
   }
 
-  /** The cost that one term stands for. */
+  /** The cost of one term. */
   finish(term: Term): Cost {
     if (typeof term === 'number') return term
     const steps = this.#steps

@@ -23,7 +23,7 @@ import { MEBIBYTE } from '../../options/defaults.js'
 
 /** An operation that may run: parsed, validated and measured. */
 export interface PreparedOperation {
-  /** Holds this operation alone. One object for each text and operation name: the engine's caches go by it. */
+  /** Holds this operation alone. One object for each text and operation name: the engine's caches use it as their key. */
   document: DocumentNode
   operation: OperationDefinitionNode
   /** How many nodes the document has, by which its weight is told. */
@@ -99,7 +99,7 @@ export class Documents {
     const { limits, introspection, hideSuggestions } = this.#rules
     const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
     const errors = validate(schema, document, rules, { maxErrors: limits.validationErrors, hideSuggestions })
-    // behind as many as the limit stands one that says there are more
+    // after as many as the limit there is one that says there are more
     if (errors.length > 0) throw new RequestError(errors.slice(0, Math.max(1, limits.validationErrors)))
   }
 }
@@ -125,7 +125,7 @@ const POINTED_AT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Lets go of what nobody needs of a document's locations, which are most of its weight: each holds on to the list of all
+ * Drops most of a document's locations, which are most of its weight: each references the list of all
  * tokens, comments included. Errors only need to know where some kinds of nodes begin.
  *
  * @returns the number of nodes

@@ -27,10 +27,10 @@ interface Operation {
   schema: GraphQLSchema
 }
 
-/** Bytes of a request whose variables the engine may look at first: its messages repeat them up to fifty times. */
+/** Bytes of a request whose variables the engine may check first: its messages repeat them up to fifty times. */
 const SMALL = 1024
 
-/** Whether what a request holds is small as it stands; one without a length, or compressed, may hold anything. */
+/** Whether what a request holds is known to be small; one without a length, or compressed, may hold anything. */
 export function isSmall(headers: IncomingHttpHeaders): boolean {
   return Number(headers['content-length']) <= SMALL && headers['content-encoding'] === undefined
 }
