@@ -83,7 +83,8 @@ function isDecodable(segment: string): boolean {
 
 function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
-  if (app.enabled('x-powered-by')) response.setHeader('X-Powered-By', 'Express')
+  // on the reply, whose headers node writes at once; one on the response would make it go through all of them singly
+  if (app.enabled('x-powered-by')) void reply.header('x-powered-by', 'Express')
   const request = reply.request.raw as LinkedRequest
   response.locals ??= Object.create(null) as Record<string, unknown>
   indexRouter(app.router)
