@@ -135,7 +135,7 @@ const cases: Case[] = [
   },
   {
     name: 'express-openapi-validator',
-    job: 'coerces what fits its document, refuses the rest',
+    job: 'coerces valid values, rejects invalid requests',
     middleware: () => [
       express.json(),
       ...openApiValidator.middleware({ apiSpec: structuredClone(description), validateResponses: false })

@@ -16,7 +16,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const cases: Case[] = [
   {
     name: 'body-parser',
-    job: 'parses JSON, refuses what is none',
+    job: 'parses JSON, rejects malformed JSON',
     middleware: () => [bodyParser.json({ limit: 100 }), bodyParser.urlencoded({ extended: true })],
     handler: (request) => ({ body: request.body }),
     async check(call) {
@@ -139,7 +139,7 @@ const cases: Case[] = [
   },
   {
     name: 'express-mongo-sanitize',
-    job: 'removes operators; it assigns request.query, which Express 5 does not let it',
+    job: 'removes operators; assigns request.query (fails on Express 5)',
     middleware: () => [express.json(), mongoSanitize()],
     handler: (request) => ({ query: request.query, body: request.body }),
     async check(call) {

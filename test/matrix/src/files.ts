@@ -124,7 +124,7 @@ const cases: Case[] = [
   },
   {
     name: 'vhost',
-    job: 'hands a host to an application of its own',
+    job: 'passes the requests of one host to another application',
     middleware: () => [
       vhost(
         'shop.example',

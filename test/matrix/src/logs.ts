@@ -154,7 +154,7 @@ const cases: Case[] = [
   },
   {
     name: 'connect-timeout',
-    job: 'gives up with 503; the late answer does no harm',
+    job: 'answers 503; a late response is dropped',
     middleware: () => [timeout('20ms')],
     handler: async (request, response) => {
       if (!request.path.endsWith('/slow')) return { fine: true }

@@ -259,7 +259,7 @@ const cases: Case[] = [
   },
   {
     name: 'better-auth',
-    job: 'signs up and tells the session, reading the body itself',
+    job: 'signs up and reports the session, reading the body itself',
     middleware() {
       const database = memoryAdapter({ user: [], session: [], account: [], verification: [] })
       const auth = betterAuth({
@@ -283,7 +283,7 @@ const cases: Case[] = [
   },
   {
     name: 'express-openid-connect',
-    job: 'sends who is not logged in to the issuer',
+    job: 'redirects anonymous users to the issuer',
     async setup() {
       const issuer = await serve((_request, response) => {
         const at = `http://127.0.0.1:${issuer.port}`
