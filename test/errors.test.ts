@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t from 'tap'
 import {
   ApiError,
@@ -182,6 +183,20 @@ t.test('the global error handler', async (t) => {
           rule
         )
       }
+    })
+  })
+  t.test('those of another error that a handler makes of it are sent, too', async (t) => {
+    const other = failure('later', { status: 503, headers: { 'retry-after': '9', 'x-other': 'yes' } })
+    const rows = [['an error with headers', failure('x', { status: 429, headers: { 'retry-after': '5' } })]] as const
+    const handler = (_error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      errorHandler(other, request, reply)
+    const options = { errorHandler: handler }
+    onEveryHost(t, { routes: routesOf(rows), options }, async (t, call) => {
+      const { headers, status } = await call('GET /api/r0')
+      t.match(
+        { status, retry: headers['retry-after'], other: headers['x-other'] },
+        { status: 503, retry: '9', other: 'yes' }
+      )
     })
   })
   t.test('but none that cannot be sent or describe another message', async (t) => {

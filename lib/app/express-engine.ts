@@ -98,12 +98,12 @@ function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): vo
   const error = readableThrown(thrown)
   const env = String(app.get('env'))
   if (error && response.headersSent) {
-    setImmediate(logError, env, error)
+    setImmediate(printError, env, error)
     // Express destroys the socket, which an injected request does not have
     if (!response.writableEnded) setImmediate(() => response.destroy())
     return
   }
-  const final = finalhandler(request, response, { env, onerror: (thrown) => logError(env, thrown) })
+  const final = finalhandler(request, response, { env, onerror: (thrown) => printError(env, thrown) })
   whenRead(request, () => {
     if (response.headersSent) return // answered meanwhile
     removeUnsendable(response) // the final handler writes the head where nothing catches what is thrown
@@ -135,7 +135,7 @@ function whenRead(request: IncomingMessage, go: () => void): void {
   request.resume()
 }
 
-function logError(env: string, error: unknown): void {
+function printError(env: string, error: unknown): void {
   if (env !== 'test')
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
 }
@@ -157,7 +157,7 @@ function bootOnFirstRequest(fastify: FastifyInstance): Handle {
         fastify.routing(request, response)
       },
       (error: unknown) => {
-        logError('boot', error)
+        printError('boot', error)
         response.statusCode = 500
         response.end('The application could not start')
       }

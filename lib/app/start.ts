@@ -63,18 +63,18 @@ function install(): void {
   handlers = undefined
   if (started.size === 0) return
   const delay = Math.max(...started.values())
-  handlers = closeWithGrace({ delay, logger: { error: logError }, skip: IGNORED_EVENTS }, closeAll)
+  handlers = closeWithGrace({ delay, logger: { error: logEnding }, skip: IGNORED_EVENTS }, closeAll)
 }
 
 async function closeAll({ err, signal }: Ending): Promise<void> {
   isEnding = true
   if (err === undefined) for (const { log } of started.keys()) log.info({ signal }, 'Closing')
-  else logError(err)
+  else logEnding(err)
   await Promise.all([...started.keys()].map((app) => app.close()))
 }
 
 /** An app without a log must not end without a word. */
-function logError(thrown: unknown): void {
+function logEnding(thrown: unknown): void {
   const error = toReadableError(thrown)
   const logs = [...started.keys()].map(({ log }) => log).filter(isLogging)
   for (const log of logs) log.fatal(error)

@@ -71,8 +71,8 @@ const pins = new WeakMap<object, PropertyDescriptorMap>()
 function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
   return pinsOf(request, () => ({
     ...membersOf(request, [incoming, Readable.prototype]),
-    [kOtherKind]: method(true),
-    _destroy: method(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
+    [kOtherKind]: hiddenMethod(true),
+    _destroy: hiddenMethod(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
     ...('complete' in request ? {} : { complete: { get: isComplete, configurable: true } }),
     ...(request.httpVersionMajor === 2 ? http2Members(request) : {})
   }))
@@ -80,9 +80,9 @@ function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
 
 function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
   return {
-    get: method(getHttp2Header),
-    header: method(getHttp2Header),
-    _read: method(tapRead(request._read)) // asks an `Expect: 100-continue` client for its body
+    get: hiddenMethod(getHttp2Header),
+    header: hiddenMethod(getHttp2Header),
+    _read: hiddenMethod(tapRead(request._read)) // asks an `Expect: 100-continue` client for its body
   }
 }
 
@@ -98,8 +98,8 @@ function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
 function http2ResponseMembers(kind: http.ServerResponse): PropertyDescriptorMap {
   return {
     // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns when one is read or set
-    statusMessage: method(undefined),
-    destroy: method(resetting(kind.destroy)),
+    statusMessage: hiddenMethod(undefined),
+    destroy: hiddenMethod(resetting(kind.destroy)),
     // node's has none, and a wait for an answer ends when the client has left
     destroyed: { get: isStreamDestroyed, configurable: true }
   }
@@ -122,8 +122,8 @@ function resetting(destroy: http.ServerResponse['destroy']): unknown {
  */
 function checkingHeaders(kind: http.ServerResponse): http.ServerResponse {
   return Object.create(kind, {
-    setHeader: method(checked(kind.setHeader)),
-    appendHeader: method(checked(kind.appendHeader))
+    setHeader: hiddenMethod(checked(kind.setHeader)),
+    appendHeader: hiddenMethod(checked(kind.appendHeader))
   }) as http.ServerResponse
 }
 
@@ -167,7 +167,7 @@ function prototypeOf(target: object): object | null {
   return Object.getPrototypeOf(target) as object | null
 }
 
-function method(value: unknown): PropertyDescriptor {
+function hiddenMethod(value: unknown): PropertyDescriptor {
   return { value, writable: true, configurable: true, enumerable: false }
 }
 
