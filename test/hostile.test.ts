@@ -16,11 +16,15 @@ interface Row {
   apps?: readonly Case['app'][]
   /** What a setter throws is caught. */
   swallow?: boolean
+  /** After a turn of the event loop. */
+  later?: boolean
 }
 
 const APPS = ['createApp', 'host', 'http2', 'express'] as const
+const ALL = [...APPS, 'errors'] as const
 const WITH_TIMEOUT = ['createApp', 'host', 'http2'] as const
 const UNANSWERED: Act = ['pipe', 'a destroyed stream']
+const NO_STATUS = ['a symbol', 'no prototype', 'a revoked proxy']
 const STANDARD = { status: 404, phrase: 'Not Found' }
 
 /** A phrase that cannot be sent, with each way to answer; the status that was set before is the answer's. */
@@ -40,8 +44,132 @@ const PHRASES: Row[] = [
   wanted: STANDARD
 }))
 
+/** An error handler that sets what cannot be sent or compared, and then fails; the answer is Fastify's own. */
+const FAILING_HANDLERS: Row[] = ['throw', 'reject'].flatMap((act) => [
+  ...['a BigInt', '404', 'status is an object', 'a symbol', 'euro'].map((value) => ({
+    rule: `an error handler sets the phrase to ${value}, then fails (${act}): the standard phrase`,
+    method: 'GET' as const,
+    at: 'errorHandler' as const,
+    apps: ['errors', 'host', 'http2'] as const,
+    acts: [['statusMessage =', value] as const, [act, 'an error'] as const],
+    wanted: { status: 500, phrase: 'Internal Server Error' }
+  })),
+  ...NO_STATUS.map((value) => ({
+    rule: `an error handler sets the status to ${value}, then fails (${act})`,
+    method: 'GET' as const,
+    at: 'errorHandler' as const,
+    apps: ['errors', 'http2'] as const,
+    acts: [['statusCode =', value] as const, [act, 'an error'] as const],
+    swallow: true, // node's HTTP/2 response takes no such status
+    wanted: { status: 500 }
+  }))
+])
+
+/** A status that is no number, with each way to answer. */
+const STATUSES: Row[] = NO_STATUS.flatMap((value) => [
+  ...['send', 'end', 'pipe', 'throw', 'sendFile with options', 'download', 'redirect'].map((act) => ({
+    rule: `a status of ${value}, then ${act}`,
+    method: 'GET' as const,
+    apps: ['createApp', 'host', 'express'] as const,
+    acts: [['statusCode =', value] as const, [act, act === 'pipe' ? 'a stream' : 'text'] as const],
+    wanted: act === 'redirect' ? { status: 302 } : { status: 500 }
+  })),
+  {
+    rule: `error middleware sets the status to ${value} and never answers`,
+    at: 'errorMiddleware',
+    apps: ['errors'],
+    acts: [['statusCode =', value], UNANSWERED],
+    wanted: { status: 503 }
+  }
+])
+
+/** A url that is no text, set by a middleware of a chain that then fails, in its turn or later. */
+const URLS: Row[] = ['a symbol', 'toString throws', 'a revoked proxy', 'an array nested 20 000 times'].flatMap(
+  (value) =>
+    [
+      { act: 'throw', later: false },
+      { act: 'reject', later: false },
+      { act: 'next', later: true }
+    ].map(({ act, later }) => ({
+      rule: `a middleware sets the url to ${value}, then fails (${act}${later ? ', later' : ''})`,
+      method: 'GET' as const,
+      at: 'chain' as const,
+      swallow: true, // node's HTTP/2 request takes no such url
+      later,
+      acts: [['url =', value] as const, [act, 'an error'] as const],
+      wanted: { status: 500 }
+    }))
+)
+
+/** What node refuses over HTTP/2 when the head leaves. */
+const HTTP2_HEADERS: Row[] = ['send', 'end', 'write and end', 'pipe', 'sendFile with options', 'download'].flatMap(
+  (act) =>
+    [
+      ['setHeader', 'transfer-encoding', 'text'] as const,
+      ['setHeader', 'date', 'an array'] as const,
+      ['setHeader', 'content-length', 'an array'] as const
+    ].map((setter) => ({
+      rule: `${setter.join(' ')}, then ${act}`,
+      method: 'GET' as const,
+      apps: ['http2'] as const,
+      acts: [setter, [act, act === 'pipe' ? 'a stream' : 'text'] as const],
+      wanted: {}
+    }))
+)
+
 const ROWS: Row[] = [
   ...PHRASES,
+  ...FAILING_HANDLERS,
+  ...STATUSES,
+  ...URLS,
+  ...HTTP2_HEADERS,
+  {
+    rule: 'a cookie is sent once, also where node has refused the head',
+    apps: ['http2'],
+    method: 'GET',
+    acts: [
+      ['setHeader', 'transfer-encoding', 'text'],
+      ['cookie', 'text', 'text'],
+      ['send', 'text']
+    ],
+    wanted: { status: 200, headers: { 'set-cookie': { length: 1 } } }
+  },
+  {
+    rule: 'headers of a file that only HTTP/1 has',
+    apps: ['http2'],
+    acts: [['sendFile with hostile options', 'headers of framing']],
+    wanted: { status: 200 }
+  },
+  ...['text', 'an array', 'a map', 'issues are a revoked proxy', 'headers of framing'].map((value) => ({
+    rule: `trailers of ${value}`,
+    apps: ['http2'] as const,
+    swallow: true,
+    acts: [['addTrailers', value] as const, ['send', 'text'] as const],
+    wanted: { status: 200 }
+  })),
+  {
+    rule: 'what cannot be written, behind which the answer is ended all the same',
+    later: true,
+    acts: [['write and end', 'message is a symbol']],
+    wanted: { status: 500 }
+  },
+  {
+    rule: 'an error behind a url without a path is not lost on its way through error middleware',
+    apps: ['errors', 'http2'],
+    acts: [
+      ['url =', 'empty'],
+      ['throw', 'an error']
+    ],
+    wanted: { status: 500 }
+  },
+  {
+    rule: 'a phrase beside the head that is no text',
+    acts: [
+      ['statusMessage =', 'an object'],
+      ['writeHead with headers', 'an object']
+    ],
+    wanted: {}
+  },
   {
     rule: 'a phrase with a line break is none either',
     acts: [
@@ -189,7 +317,7 @@ const ROWS: Row[] = [
 t.test('values that cannot be sent or read are answered, and the process lives', async (t) => {
   const target = new HostileProcess()
   t.teardown(() => target.stop())
-  const asked = ROWS.flatMap((row) => APPS.flatMap((app) => askedOf(row, app).map((sent) => ({ sent, row }))))
+  const asked = ROWS.flatMap((row) => ALL.flatMap((app) => askedOf(row, app).map((sent) => ({ sent, row }))))
   const { verdicts, timeouts } = await target.judge(asked.map(({ sent }) => sent))
   t.strictSame(timeouts, [], 'handler timeouts still fire')
   for (const [index, verdict] of verdicts.entries()) {
@@ -202,13 +330,14 @@ t.test('values that cannot be sent or read are answered, and the process lives',
   }
 })
 
-function askedOf({ acts, apps = APPS, at = 'handler', method, swallow = false }: Row, app: Case['app']): Case[] {
+function askedOf(
+  { acts, apps = APPS, at = 'handler', method, swallow = false, later = false }: Row,
+  app: Case['app']
+): Case[] {
   if (!apps.includes(app) || (app === 'host' && at === 'use')) return []
   const ways = app === 'http2' ? (['socket'] as const) : (['socket', 'inject'] as const)
   const methods = method === undefined ? (['GET', 'HEAD'] as const) : [method]
-  return methods.flatMap((method) =>
-    ways.map((by): Case => ({ app, by, method, at, later: false, swallow, field: 0, acts }))
-  )
+  return methods.flatMap((method) => ways.map((by): Case => ({ app, by, method, at, later, swallow, field: 0, acts })))
 }
 
 t.test('nor do 400 random cases of hostile values stop it', async (t) => {

@@ -148,6 +148,7 @@ export function writeOwnHead(
     return head
   } catch (error) {
     response[kHeaders] = headers
+    if (headers?.[COOKIES] !== undefined) base.removeHeader.call(response, COOKIES) // node has them twice otherwise
     throw error
   }
 }

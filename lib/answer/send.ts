@@ -12,7 +12,7 @@ import {
   kHeaders,
   kReply
 } from '../link/state.js'
-import { cleanStatusLine, statusLineError } from './status-line.js'
+import { cleanStatusLine, isNoPhrase, statusLineError } from './status-line.js'
 import { logError } from '../errors/readable-error.js'
 
 export const HTML = 'text/html; charset=utf-8'
@@ -83,6 +83,8 @@ export type HeadArguments = [status: number, ...rest: unknown[]]
  */
 export function writeHeadSafely(response: LinkedResponse, base: Base, given: HeadArguments): LinkedResponse {
   try {
+    const { statusMessage } = response
+    if (statusMessage !== undefined && isNoPhrase(statusMessage)) refusePhrase(response, given)
     return writeOwnHead(response, base, given) as LinkedResponse
   } catch (error) {
     if (response.headersSent) throw error
@@ -98,8 +100,14 @@ export function writeHeadSafely(response: LinkedResponse, base: Base, given: Hea
   }
 }
 
+/** A phrase among the arguments replaces that of the response. */
+function refusePhrase(response: LinkedResponse, given: HeadArguments): void {
+  const error = statusLineError(response)
+  if (response[kReply] !== null && typeof given[1] !== 'string' && error !== undefined) throw error
+}
+
 /** Headers of one connection of HTTP/1 (RFC 9113, section 8.2.2): a fetched web Response that is passed on has some. */
-const CONNECTION_HEADERS = [
+export const CONNECTION_HEADERS = [
   'connection',
   'http2-settings',
   'keep-alive',

@@ -6,14 +6,20 @@ const NOT_IN_STATUS_LINE = /[^\t\x20-\x7e\x80-\xff]/
 export function statusLineError({ statusCode, statusMessage }: LinkedResponse, lowest = 100): Error | undefined {
   const isStatus = typeof statusCode === 'number' || typeof statusCode === 'string'
   if (!isStatus || !(statusCode >= lowest && statusCode <= 999)) {
-    return new RangeError(`Status ${String(statusCode)} cannot be sent`)
+    return new RangeError(`Status ${isStatus ? statusCode : `of type ${typeof statusCode}`} cannot be sent`)
   }
-  if (statusMessage === undefined || isPhrase(statusMessage)) return undefined
+  return statusMessage === undefined ? undefined : phraseError(statusMessage)
+}
+
+function phraseError(phrase: unknown): Error | undefined {
+  if (isNoPhrase(phrase)) return new TypeError(`A status message is text, not a value of type ${typeof phrase}`)
+  if (!phrase || !NOT_IN_STATUS_LINE.test(phrase as string)) return undefined
   return new TypeError('The status message has a character that cannot be sent')
 }
 
-function isPhrase(phrase: unknown): boolean {
-  return !phrase || (typeof phrase === 'string' && !NOT_IN_STATUS_LINE.test(phrase))
+/** Node takes any value for a reason phrase, and sends the text that it makes of it. */
+export function isNoPhrase(phrase: unknown): boolean {
+  return typeof phrase !== 'string' && Boolean(phrase)
 }
 
 /**
@@ -45,6 +51,16 @@ export function cleanStatusLine(response: LinkedResponse): void {
   const { statusCode } = response
   if (!(typeof statusCode === 'number' && statusCode >= 400 && statusCode <= 599)) response.statusCode = 500
   Reflect.set(response, 'statusMessage', undefined)
+}
+
+/**
+ * Makes the status line of an answer that failed fit for the code that comes now (ours, an error handler, Fastify): it
+ * compares the status with numbers, and a reason phrase was that of the answer that failed.
+ */
+export function resetStatusLine(response: LinkedResponse): void {
+  const { statusCode, statusMessage } = response
+  if (typeof statusCode !== 'number' && typeof statusCode !== 'string') response.statusCode = 500
+  if (statusMessage !== undefined) Reflect.set(response, 'statusMessage', undefined)
 }
 
 /** The callback of a `write` or `end`, which is the last argument and may come in place of an earlier one. */

@@ -123,7 +123,7 @@ function removeUnsendable(response: LinkedResponse): void {
 
 /** The final handler would wait by itself for what is left of the body, and then answer without checking the response. */
 function whenRead(request: IncomingMessage, go: () => void): void {
-  if (request.complete || request.destroyed) return go()
+  if ((request.complete && !request.readable) || request.destroyed) return go()
   let isOver = false
   const once = (): void => {
     if (isOver) return

@@ -2,11 +2,12 @@ import { type FastifyError, type FastifyInstance, type FastifyReply, type Fastif
 import { isThenable } from '../options/values.js'
 import { readProperty } from '../errors/thrown.js'
 import { shortenError, toReadableError } from '../errors/readable-error.js'
+import { resetStatusLine } from '../answer/status-line.js'
 import type { ErrorMiddleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../link/state.js'
 import { linkInApp, runStack } from '../dispatch/enter.js'
-import { createFail, setErrorHeaders, beginFailure, readableFor } from '../dispatch/failure.js'
+import { createFail, setErrorHead, beginFailure, readableFor } from '../dispatch/failure.js'
 import { notFoundEntryOf } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -30,8 +31,8 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
     const response = reply.raw as LinkedResponse
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
       const error = readableFor(reply, thrown)
-      if (response[kAnswered] !== FAILING) setErrorHeaders(reply, error)
-      return callHandler(() => last.call(app, error, request, reply))
+      if (response[kAnswered] !== FAILING) setErrorHead(reply, error)
+      return callHandler(response, () => last.call(app, error, request, reply))
     }
     response[kAnswered] = OPEN
     runtime.fail(reply, thrown)
@@ -46,18 +47,18 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
   })
 }
 
-/** What an error handler throws goes to Fastify, which reads it. */
-function callHandler(call: () => unknown): unknown {
+/** What an error handler throws goes to Fastify, which reads it, and the status that the handler may have set. */
+function callHandler(response: LinkedResponse, call: () => unknown): unknown {
+  const rethrow = (failure: unknown): never => {
+    if (!response.headersSent) resetStatusLine(response)
+    throw toReadableError(failure)
+  }
   try {
     const result = call()
-    return isThenable(result) ? Promise.resolve(result).catch(rethrowReadable) : result
+    return isThenable(result) ? Promise.resolve(result).catch(rethrow) : result
   } catch (failure) {
-    return rethrowReadable(failure)
+    return rethrow(failure)
   }
-}
-
-function rethrowReadable(failure: unknown): never {
-  throw toReadableError(failure)
 }
 
 /** The error comes from `fail`, which has shown it to the middleware, or the answer has begun. */

@@ -3,6 +3,7 @@ import { addErrorHeaders, readProperty } from '../errors/thrown.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { logError, toError, toReadableError } from '../errors/readable-error.js'
 import { removeContentHeaders } from '../answer/headers.js'
+import { resetStatusLine } from '../answer/status-line.js'
 import { hasHooks } from '../link/private-names.js'
 import type { Deadline } from '../link/handler-timeout.js'
 import type { ExpressStack } from '../express/use-stack.js'
@@ -131,7 +132,7 @@ export function sendToErrorHandler(reply: FastifyReply, error: Error): void {
 /** Headers set so far stay, headers of the error are added, and nothing but the error handler may answer from here on. */
 export function beginFailure(reply: FastifyReply, error: Error): void {
   const response = reply.raw as LinkedResponse
-  setErrorHeaders(reply, error)
+  setErrorHead(reply, error)
   keepStatus(response, error)
   markAnswered(response, FAILING)
 }
@@ -142,10 +143,9 @@ function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
   if (statusCode >= 400 && own === undefined && Object.isExtensible(error)) Object.assign(error, { statusCode })
 }
 
-/** The headers of an error answer: those set so far, without what described a body, and those of the error. */
-export function setErrorHeaders(reply: FastifyReply, error: Error): void {
-  // a reason phrase set before is that of the answer that failed
-  if (reply.raw.statusMessage !== undefined) Reflect.set(reply.raw, 'statusMessage', undefined)
+/** The head of an error answer: what was set so far, without what described the lost one, and the headers of the error. */
+export function setErrorHead(reply: FastifyReply, error: Error): void {
+  resetStatusLine(reply.raw as LinkedResponse)
   removeContentHeaders(reply)
   addErrorHeaders(reply, error)
 }

@@ -4,6 +4,7 @@ import { constants, type Http2ServerResponse } from 'node:http2'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { tapRead } from '../body/wait.js'
+import { CONNECTION_HEADERS } from '../answer/send.js'
 import { validateHeader } from '../errors/thrown.js'
 import { type ExpressSide, writingMembers } from './classes.js'
 import {
@@ -15,6 +16,11 @@ import {
   TAP_MISSED,
   type LinkedRequest
 } from '../link/state.js'
+
+/** Of node's HTTP/2 response. */
+interface Trailing {
+  setTrailer(name: string, value: string): void
+}
 
 const incoming = http.IncomingMessage.prototype
 const outgoing = http.ServerResponse.prototype
@@ -88,17 +94,18 @@ function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
 
 function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
   return pinsOf(response, () => {
-    const kind = Object.getPrototypeOf(response) as http.ServerResponse
+    const kind = Object.getPrototypeOf(response) as http.ServerResponse & Trailing
     const isHttp2 = response.req?.httpVersionMajor === 2
     const members = { ...membersOf(response, [outgoing]), ...writingMembers(isHttp2 ? checkingHeaders(kind) : kind) }
     return isHttp2 ? { ...members, ...http2ResponseMembers(kind) } : members
   })
 }
 
-function http2ResponseMembers(kind: http.ServerResponse): PropertyDescriptorMap {
+function http2ResponseMembers(kind: http.ServerResponse & Trailing): PropertyDescriptorMap {
   return {
     // HTTP/2 has no reason phrase (RFC 9113, section 8.3.2), and node warns when one is read or set
     statusMessage: hiddenMethod(undefined),
+    setTrailer: hiddenMethod(setTrailerOf(kind)),
     destroy: hiddenMethod(resetting(kind.destroy)),
     // node's has none, and a wait for an answer ends when the client has left
     destroyed: { get: isStreamDestroyed, configurable: true }
@@ -136,6 +143,15 @@ function checked(set: (name: string, value: string[]) => unknown): unknown {
 
 function isStreamDestroyed(this: Http2ServerResponse): boolean {
   return this.stream.destroyed
+}
+
+/** Node writes trailers from an event, where nothing would catch what a value throws: they are made text where they are set. */
+function setTrailerOf({ setTrailer }: Trailing): unknown {
+  return function (this: http.ServerResponse, name: string, value: unknown): void {
+    validateHeader(name, value)
+    if (CONNECTION_HEADERS.includes(name.trim().toLowerCase())) return
+    setTrailer.call(this, name, Array.isArray(value) ? value.map(String).join(', ') : String(value))
+  }
 }
 
 /** One set per kind of object. */

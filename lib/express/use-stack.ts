@@ -114,10 +114,15 @@ export class ExpressStack {
     const layers = this.#errorLayers()
     if (layers.length === 0) return this.runLast(request, response, { error, done })
     const errors = express.Router()
-    errors.use((_request, _response, next) => next(error))
+    let isIn = false
+    errors.use((_request, _response, next) => {
+      isIn = true
+      next(error)
+    })
     errors.stack.push(...layers)
-    errors(request, response, (left: unknown) => {
+    errors(request, response, (passed: unknown) => {
       leaveStack(request)
+      const left = isIn ? passed : error // the router runs nothing for a url without a path, which middleware may have set
       if (left) this.runLast(request, response, { error: left, done })
       else done(left)
     })

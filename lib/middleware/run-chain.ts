@@ -127,10 +127,11 @@ class ChainRun {
 
   private pass(index: number, word: unknown): void {
     const { plan, response } = this
-    this.noteRewrite()
+    const refused = this.noteRewrite()
     const leaves = word === 'router' || (word === 'route' && plan.entries[index]?.prefix === undefined)
     if (word && word !== 'route' && !leaves) return this.leave(word)
     if (plan.options.isOver?.(response) ?? response.headersSent) return
+    if (refused !== undefined) return this.leave(refused)
     // As in Express: `'route'` skips the rest of a route, its handler included, and `'router'` all routes.
     if (leaves) return this.leave(routeNotFound())
     this.enter(index + 1)
@@ -149,11 +150,18 @@ class ChainRun {
     this.depth = depth
   }
 
-  private noteRewrite(): void {
+  /** @returns the error for a url that is no text, which neither a middleware nor the router could read */
+  private noteRewrite(): Error | undefined {
     const { request } = this
-    if (request.url === this.seen) return
+    if (request.url === this.seen) return undefined
+    if (typeof request.url !== 'string') {
+      const error = new TypeError(`A middleware has set the url of a request to a value of type ${typeof request.url}`)
+      request.url = this.seen
+      return error
+    }
     this.full = this.depth === 0 ? request.url : request.baseUrl + request.url
     this.seen = request.url
+    return undefined
   }
 
   private leave(error?: unknown): void {

@@ -64,7 +64,7 @@ export const ANSWERS: Readonly<Record<string, Perform>> = {
   jsonp: ({ response }, value) => void response.jsonp(value),
   send: ({ response }, value) => void response.send(value),
   end: ({ response }, value) => void response.end(data(value)),
-  'end with an encoding': ({ response }, value) => void response.end('text', value),
+  'end with an encoding': ({ response }, value) => void response.end('text', data(value)),
   'write and end': ({ response }, value) => {
     response.write(data(value))
     response.end()

@@ -12,6 +12,8 @@ const PROGRESS = 2000
 /** Milliseconds of the handler timeout of the applications: of random cases, whose status does not matter, and of rows. */
 const SHORT = 8
 const LONG = 24
+/** Milliseconds without a word of the process, which itself gives up on a request long before. */
+const SILENCE = 15_000
 /** Failures that are made simpler and shown. */
 const SHOWN = 40
 
@@ -21,10 +23,17 @@ interface Batch {
   timeouts: string[]
 }
 
+/** What the process tells: of each case, and behind the last one. */
+interface Message {
+  verdict?: Verdict
+  timeouts?: string[]
+}
+
 /** The process with the applications. One that ends is counted and replaced. */
 export class HostileProcess {
   readonly #timeout: number
   #child: ChildProcess | undefined
+  #hear: (message: Message) => void = () => {}
   #printed = ''
   #exit: Promise<unknown[]> = Promise.resolve([])
 
@@ -32,14 +41,14 @@ export class HostileProcess {
     this.#timeout = timeout
   }
 
-  /** Asks for each case; a process that ends fails the case it was at, and a new one goes on behind it. */
+  /** Asks for each case; a process that ends or is silent fails the case it was at, and a new one goes on behind it. */
   async judge(list: readonly Case[]): Promise<Batch> {
     const whole: Batch = { verdicts: [], timeouts: [] }
-    while (whole.verdicts.length < list.length) {
+    do {
       const { verdicts, timeouts } = await this.#ask(list.slice(whole.verdicts.length))
       whole.verdicts.push(...verdicts)
       whole.timeouts.push(...timeouts)
-    }
+    } while (whole.verdicts.length < list.length)
     return whole
   }
 
@@ -50,27 +59,31 @@ export class HostileProcess {
 
   async #ask(list: readonly Case[]): Promise<Batch> {
     const child = (this.#child ??= await this.#start())
-    let at = 0
-    const answered = new Promise<Batch>((resolve) => {
-      const hear = (message: Batch & { at?: number }): void => {
-        if (message.at !== undefined) at = message.at
-        else {
-          child.off('message', hear)
-          resolve(message)
-        }
+    const verdicts: Verdict[] = []
+    let limit: NodeJS.Timeout | undefined
+    const answered = new Promise<Batch | string>((resolve) => {
+      const silence = `the process says nothing for ${SILENCE / 1000} seconds`
+      const watch = (): NodeJS.Timeout => setTimeout(resolve, SILENCE, silence)
+      limit = watch()
+      this.#hear = ({ verdict, timeouts }: Message): void => {
+        clearTimeout(limit)
+        if (verdict !== undefined) verdicts.push(verdict)
+        if (timeouts === undefined) limit = watch()
+        else resolve({ verdicts, timeouts })
       }
-      child.on('message', hear)
     })
     child.send(list)
     const ended = this.#exit.then(
       ([code, signal]) => `the process ended with ${code ?? signal}: ${this.#printed.slice(-500)}`
     )
     const outcome = await Promise.race([answered, ended])
+    clearTimeout(limit)
     if (typeof outcome !== 'string') return outcome
     this.#child = undefined
-    // those before it are asked again: what they gave went with the process
-    const before = at === 0 ? [] : (await this.#ask(list.slice(0, at))).verdicts
-    return { verdicts: [...before, { why: outcome }], timeouts: [] }
+    child.kill('SIGKILL') // it may be in a loop, where no other signal is heard
+    return verdicts.length < list.length
+      ? { verdicts: [...verdicts, { why: outcome }], timeouts: [] }
+      : { verdicts, timeouts: [outcome] }
   }
 
   async #start(): Promise<ChildProcess> {
@@ -83,6 +96,7 @@ export class HostileProcess {
     this.#exit = once(child, 'exit')
     for (const output of [child.stdout, child.stderr])
       output?.on('data', (text) => (this.#printed = (this.#printed + text).slice(-2000)))
+    child.on('message', (message: Message) => this.#hear(message))
     await Promise.race([once(child, 'message'), this.#exit.then(() => Promise.reject(new Error(this.#printed)))])
     return child
   }

@@ -15,7 +15,7 @@ import twinrouteExpress from 'twinroute/express'
 import { graphqlRoutes } from 'twinroute/graphql'
 import { appOf, hostOf } from '../support/hosts.js'
 import { ANSWERS, SETTERS, type Hands } from './hostile-acts.js'
-import { hasOwnFraming, type Case, type Verdict } from './hostile-cases.js'
+import { hasHugeValue, hasOwnFraming, type Case, type Verdict } from './hostile-cases.js'
 import { origin, VALUES } from './hostile-values.js'
 
 /** Milliseconds until a request that must be answered or cut counts as hanging. */
@@ -78,14 +78,18 @@ function perform({ acts, swallow }: Case, hands: Hands): unknown {
   return result
 }
 
-function handler(request: any, response: any): unknown {
-  const next = (error?: unknown): void => request.next(error)
-  return actAt('handler', { request, response, next }, () => {
-    const at = caseOf(request)?.at
-    if (at === 'errorMiddleware' || at === 'errorHandler') throw new Error('for the error handler')
-    return { fine: true }
-  })
+function handlerThat(answers: (response: any) => unknown) {
+  return (request: any, response: any): unknown => {
+    const next = (error?: unknown): void => request.next(error)
+    return actAt('handler', { request, response, next }, () => {
+      const at = caseOf(request)?.at
+      if (at === 'errorMiddleware' || at === 'errorHandler') throw new Error('for the error handler')
+      return answers(response)
+    })
+  }
 }
+
+const handler = handlerThat(() => ({ fine: true }))
 
 function middleware(place: Case['at']) {
   return (request: any, response: any, next: any): unknown => actAt(place, { request, response, next }, () => next())
@@ -143,15 +147,15 @@ function fail(error: unknown): never {
   throw error
 }
 
-async function withErrorCode(): Promise<FastifyInstance> {
-  const given = (error: unknown, request: any, reply: any): unknown => {
-    const hands = { request: request.raw, response: reply.raw, next: () => reply.raw.destroy() }
-    const found = caseOf(request)
-    if (found?.at !== 'errorHandler') return errorHandler(error, request, reply)
-    const result = actAt('errorHandler', hands, () => undefined)
-    return reply.sent ? reply : result
-  }
-  const app = await application({ errorHandler: given })
+function actingErrorHandler(error: unknown, request: any, reply: any): unknown {
+  const hands = { request: request.raw, response: reply.raw, next: () => reply.raw.destroy() }
+  if (caseOf(request)?.at !== 'errorHandler') return errorHandler(error, request, reply)
+  const result = actAt('errorHandler', hands, () => undefined)
+  return reply.sent ? reply : result
+}
+
+async function withErrorCode(options: object = {}): Promise<FastifyInstance> {
+  const app = await application({ errorHandler: actingErrorHandler, ...options })
   app.use(errorMiddleware)
   return app
 }
@@ -159,7 +163,12 @@ async function withErrorCode(): Promise<FastifyInstance> {
 async function host(): Promise<FastifyInstance> {
   return hostOf(test, {
     routes,
-    options: { middleware: guards, handlerTimeout: TIMEOUT, fastifyOptions: { logger } as never }
+    options: {
+      errorHandler: actingErrorHandler,
+      middleware: guards,
+      handlerTimeout: TIMEOUT,
+      fastifyOptions: { logger } as never
+    }
   })
 }
 
@@ -167,7 +176,12 @@ function expressApp(): any {
   const app = twinrouteExpress() as any
   app.set('env', 'test')
   app.use(middleware('use'))
-  app.all('/api/case', middleware('chain'), handler)
+  // what a handler returns is ignored
+  app.all(
+    '/api/case',
+    middleware('chain'),
+    handlerThat((response) => void response.json({ fine: true }))
+  )
   app.get('/api/ok', (_request: any, response: any) => response.json({ ok: true }))
   app.use(errorMiddleware)
   return app
@@ -283,10 +297,14 @@ async function overHttp2(app: FastifyInstance): Promise<Ask> {
   let session: ClientHttp2Session | undefined
   return (method, path, sent) =>
     new Promise((resolve) => {
-      if (session === undefined || session.closed || session.destroyed) {
-        session = connect(`http://127.0.0.1:${port}`).on('error', () => {})
-      }
-      const stream = session.request({ ':method': method, ':path': path, ...headersOf(sent) }, { endStream: true })
+      const open = (): ClientHttp2Session => connect(`http://127.0.0.1:${port}`).on('error', () => {})
+      // an answer beyond the limits of a session ends it, and would end the next request with it
+      const own = sent !== undefined && (hasOwnFraming(sent) || hasHugeValue(sent)) ? open() : undefined
+      if (session === undefined || session.closed || session.destroyed) session = open()
+      const stream = (own ?? session).request(
+        { ':method': method, ':path': path, ...headersOf(sent) },
+        { endStream: true }
+      )
       const [limit, over] = limitOf(sent)
       const timer = setTimeout(() => (resolve(over), stream.destroy()), limit)
       let text = ''
@@ -295,6 +313,7 @@ async function overHttp2(app: FastifyInstance): Promise<Ask> {
       stream.on('data', (part: Buffer) => (text += text.length < 1000 ? part.toString() : ''))
       stream.on('close', () => {
         clearTimeout(timer)
+        own?.destroy()
         resolve(headers[':status'] === undefined ? { cut: true } : { status: headers[':status'], text, headers })
       })
     })
@@ -313,7 +332,7 @@ async function startAll(): Promise<Record<Case['app'], Record<string, Ask>>> {
     errors: await both(await withErrorCode()),
     host: await both(await host()),
     graphql: await both(await withGraphql()),
-    http2: { socket: await overHttp2(await application({ fastifyOptions: { http2: true } })) },
+    http2: { socket: await overHttp2(await withErrorCode({ fastifyOptions: { http2: true } })) },
     express: {
       socket: await overSocket(http.createServer(express.serverOptions, express)),
       inject: byInject(express.fastify)
@@ -351,25 +370,36 @@ const asks = await startAll().catch((error: unknown) => {
   process.stderr.write(`${describe(error)}\n`)
   process.exit(1)
 })
-process.on('message', (cases: Case[]) => {
-  const run = async (): Promise<void> => {
-    const verdicts: Verdict[] = []
-    for (const [index, sent] of cases.entries()) {
-      process.send?.({ at: index })
-      verdicts.push(await judge(asks[sent.app][sent.by] as Ask, sent))
-    }
-    const timeouts: string[] = []
-    for (const [name, { socket }] of Object.entries(asks)) {
-      if (name === 'express') continue
-      const why = await checkTimeout(socket as Ask)
-      if (why !== undefined) timeouts.push(`${name}: ${why}`)
-    }
-    process.send?.({ verdicts, timeouts })
+/** What came back as the parent can be told it: by `inject` a status and a phrase are what the application has set. */
+function told(verdict: Verdict): Verdict {
+  const { status, phrase } = verdict as { status?: unknown; phrase?: unknown }
+  if (status !== undefined && typeof status !== 'number') return { why: `the status is of type ${typeof status}` }
+  if (phrase !== undefined && typeof phrase !== 'string') return { why: `the phrase is of type ${typeof phrase}` }
+  return verdict
+}
+
+async function run(cases: readonly Case[]): Promise<void> {
+  for (const sent of cases) {
+    const verdict = await judge(asks[sent.app][sent.by] as Ask, sent).catch((error: unknown) => ({
+      why: `the client fails: ${describe(error)}`
+    }))
+    process.send?.({ verdict: told(verdict) })
   }
-  void run()
-})
+  const timeouts: string[] = []
+  for (const [name, { socket }] of Object.entries(asks)) {
+    if (name === 'express') continue
+    const why = await checkTimeout(socket as Ask)
+    if (why !== undefined) timeouts.push(`${name}: ${why}`)
+  }
+  process.send?.({ timeouts })
+}
+
+process.on('message', (cases: Case[]) => void run(cases))
 process.on('disconnect', () => {
-  for (const end of ends) end()
-  process.exit()
+  try {
+    for (const end of ends) end()
+  } finally {
+    process.exit() // what is thrown here would be one of the crashes that are only noted
+  }
 })
 process.send?.('ready')

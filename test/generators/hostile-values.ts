@@ -59,7 +59,7 @@ const texts: Record<string, Make> = {
   emoji: () => '😀'.repeat(3),
   space: () => ' a ',
   comma: () => 'a, b;c=d',
-  huge: () => 'x'.repeat(300_000),
+  huge: () => 'x'.repeat(100_000),
   '20 KB': () => 'y'.repeat(20_000),
   __proto__: () => '__proto__',
   constructor: () => 'constructor',
