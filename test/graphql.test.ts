@@ -12,7 +12,7 @@ import t from 'tap'
 import { createApp, errorHandler, NotFoundError, type Middleware, type MiddlewareMap } from 'twinroute'
 import { createTokenService } from 'twinroute/auth'
 import { basicContext, bearerContext, graphqlRoutes, type GraphqlContext } from 'twinroute/graphql'
-import { SETUP_ERRORS } from '../dist/graphql/errors.js'
+import { SETUP_ERRORS } from '../dist/graphql/setup-error.js'
 import { appOf } from './support/hosts.js'
 import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
 

@@ -116,6 +116,16 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
   )
 })
 
+t.test('twinroute/graphql loads its optional packages when an endpoint is registered', async (t) => {
+  const loaded = await filesLoadedBy('twinroute/graphql')
+  const optional = Object.keys(manifest.peerDependencies)
+  t.strictSame(optional, Object.keys(manifest.peerDependenciesMeta), 'all peers are optional')
+  t.strictSame(
+    optional.filter((name) => loaded.some((url) => url.includes(`/node_modules/${name}/`))),
+    []
+  )
+})
+
 t.test('the package holds what users need', async (t) => {
   const playground = ['js.gz', 'css.gz', 'svg.gz'].map((type) => `dist/playground/playground.${type}`)
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', ...playground]) {
@@ -179,14 +189,15 @@ for (const options of TYPED) {
 
 t.test('every direct dependency allows the oldest Node that this package allows', async (t) => {
   const oldest = manifest.engines.node.replace('>=', '') + '.0'
-  for (const name of Object.keys(manifest.dependencies)) {
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
     const { engines } = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8'))
     t.ok(satisfies(oldest, engines?.node ?? '*'), `${name} on Node ${oldest}: ${engines?.node}`)
   }
 })
 
 t.test('runtime packages are ranges, tools are exact, and there are few', async (t) => {
-  for (const [name, range] of Object.entries<string>(manifest.dependencies)) t.match(range, /^\^\d/, name)
+  const runtime = { ...manifest.dependencies, ...manifest.peerDependencies }
+  for (const [name, range] of Object.entries<string>(runtime)) t.match(range, /^\^\d/, name)
   for (const [name, version] of Object.entries<string>(manifest.devDependencies)) {
     t.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name)
   }

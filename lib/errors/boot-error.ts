@@ -25,7 +25,8 @@ export const BOOT_PROBLEMS = {
   MIDDLEWARE_IMPORT_FAILED: 'the middleware file cannot be imported',
   MIDDLEWARE_KEY_INVALID: 'a key of the middleware map is not a path prefix',
   MIDDLEWARE_KEY_TWICE: 'two keys of the middleware map mean the same prefix',
-  MIDDLEWARE_VALUE_INVALID: 'a value of the middleware map is not a list of middleware'
+  MIDDLEWARE_VALUE_INVALID: 'a value of the middleware map is not a list of middleware',
+  PACKAGE_NOT_INSTALLED: 'an optional package that is used is not installed'
 } as const
 
 /** Every code a boot warning can have. */

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql'
+import type { GraphQLResolveInfo } from 'graphql'
 import { checkOptions, FUNCTION } from '../options/rules.js'
 
 /** Values in the order of the keys, or by key. A missing value is null; an Error fails the fields that asked for it. */
@@ -51,10 +51,10 @@ export function batch<Source, Key, Value, Context extends object = object>(
 function createLoader<Key, Value, Context>(
   loadMany: LoadMany<Key, Value, Context>,
   context: Context,
-  kind: OperationTypeNode
+  kind: string
 ): DataLoader<Key, Value | null> {
   const loader = new DataLoader<Key, Value | null>(async (keys) => {
-    if (kind === OperationTypeNode.MUTATION) loader.clearAll()
+    if (kind === 'mutation') loader.clearAll()
     return inOrder(keys, await loadMany(keys, context))
   })
   return loader

@@ -1,6 +1,5 @@
 import { isSchema } from 'graphql'
 import {
-  checkOptions,
   FUNCTION,
   hasMethods,
   isFlag,
@@ -12,14 +11,13 @@ import {
   SWITCH,
   TEXT,
   wrongOption,
-  wrongValue,
   type OptionRule,
   type OptionRules
 } from '../options/rules.js'
 import { isRecord } from '../options/values.js'
-import type { BackgroundJit, CachedField, GraphqlRoutesOptions, HealthOptions, ResultCacheOptions } from './options.js'
-import { SetupError } from './errors.js'
-import { LONGEST_TIMEOUT } from '../options/defaults.js'
+import { isTexts, isTimeout } from './cache/check-cache-options.js'
+import type { BackgroundJit, GraphqlRoutesOptions, HealthOptions } from './options.js'
+import { SetupError } from './setup-error.js'
 
 const AT_LEAST_ONE: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }
 
@@ -67,45 +65,6 @@ export function checkGraphqlOptions(options: GraphqlRoutesOptions): void {
   if (wrong !== undefined) throw new SetupError('GRAPHQL_OPTION_INVALID', wrong)
 }
 
-const KEPT: OptionRule = { expected: 'milliseconds', accepts: (value) => typeof value === 'number' && value >= 0 }
-const COUNT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }
-
-const CACHE_RULES: OptionRules<ResultCacheOptions> = {
-  fields: { expected: 'an object by Type.field', accepts: isRecord, required: true },
-  ms: KEPT,
-  scope: FUNCTION,
-  store: {
-    expected: 'an object with get, set, generation and bump',
-    accepts: hasMethods('get', 'set', 'generation', 'bump')
-  },
-  loadTimeout: { expected: 'milliseconds, or 0 for no limit', accepts: isTimeout },
-  maxEntries: COUNT,
-  maxBytes: COUNT
-}
-
-const CACHED_FIELD: OptionRule = {
-  ...objectOf<CachedField>({
-    ms: KEPT,
-    private: SWITCH,
-    scope: FUNCTION,
-    invalidatedBy: { expected: 'a list of Type.field', accepts: isTexts }
-  }),
-  required: true
-}
-
-/** @throws TypeError naming the wrong or unknown option of `createResultCache`, also of one of its fields */
-export function checkCacheOptions(options: ResultCacheOptions): void {
-  checkOptions('createResultCache', options, CACHE_RULES)
-  for (const [name, field] of Object.entries(options.fields)) {
-    const wrong = wrongValue('createResultCache', `fields["${name}"]`, field, CACHED_FIELD)
-    if (wrong !== undefined) throw new TypeError(wrong)
-  }
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText)
-}
-
 function isTypeDefs(value: unknown): boolean {
   return isText(value) || isTexts(value) || (isRecord(value) && 'kind' in value)
 }
@@ -116,9 +75,4 @@ function isCache(value: unknown): boolean {
 
 function isShare(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= 1
-}
-
-/** As long as a timer can be set. */
-function isTimeout(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value <= LONGEST_TIMEOUT
 }

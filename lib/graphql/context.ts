@@ -5,7 +5,7 @@ import type { Request, Response } from '../contract/request.js'
 import { bearerToken } from '../auth/authenticate.js'
 import { checkOptions, hasMethods, isFunction, type OptionRules } from '../options/rules.js'
 import { settle } from '../options/values.js'
-import { SetupError } from './errors.js'
+import { SetupError } from './setup-error.js'
 
 /** A user to try an API with. */
 const FIXED_USER = { id: '1', name: 'Example User', email: 'user@example.com', role: 'user' }

@@ -8,7 +8,7 @@ import {
   validateSchema
 } from 'graphql'
 import type { GraphqlRoutesOptions } from './options.js'
-import { SetupError } from './errors.js'
+import { SetupError } from './setup-error.js'
 
 /** The schema an endpoint serves: the given object, or one built from `typeDefs`. Every fault of it is reported at once. */
 export function loadSchema({ schema, typeDefs }: GraphqlRoutesOptions): GraphQLSchema {

@@ -2,7 +2,7 @@
 // projects do: test runners, compilers, tracers, package managers, other copies of Express. `-- NAME...` runs the doors
 // whose names hold one of the words. Prints every form tried; ends with `N rows, M failed`.
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -233,6 +233,78 @@ function managers(tarball: string): Door[] {
   ]
 }
 
+// --- Optional packages ------------------------------------------------------------------------------------------------
+
+const MAX_BYTES = 30 * 1024 * 1024
+
+/** An application in a project that has the tarball and the named packages, as `npm install` installs them. */
+async function application(name: string, packages: readonly string[]): Promise<string> {
+  const folder = await newProject(name, { type: 'module' })
+  await cp(join(root, 'test/doors/programs/peers/src'), join(folder, 'src'), { recursive: true })
+  await execute(npm('install', ...packages), { cwd: folder })
+  return folder
+}
+
+async function bytesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const sizes = entries.map(async (entry) =>
+    entry.isFile() ? (await stat(join(entry.parentPath, entry.name))).size : 0
+  )
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+/** Compiles, with all declaration files checked; the program is written beside its source. */
+async function compile(folder: string, file: string, ...more: readonly string[]): Promise<void> {
+  const cli = join(project, 'node_modules/typescript6/bin/tsc')
+  const options = ['--strict', '--target', 'es2022', '--lib', 'es2023,dom', '--types', 'node', '--module', 'nodenext']
+  await execute([process.execPath, cli, ...options, ...more, '--rootDir', 'src', file], { cwd: folder })
+}
+
+function optionalPackages(tarball: string): Door[] {
+  return [
+    {
+      name: 'without mercurius and graphql: REST, at most 30 MiB, and an error that says what to install',
+      async open() {
+        const folder = await application('rest', [tarball])
+        const bytes = await bytesBelow(join(folder, 'node_modules'))
+        if (bytes > MAX_BYTES) throw new Error(`${bytes} bytes are installed`)
+        const printed = await execute([process.execPath, 'src/rest.js'], { cwd: folder })
+        expectEqual(printed.split('\n'), [
+          'BootError BOOT_ERROR 1 problem keeps the application from starting',
+          '',
+          '1. graphqlRoutes needs mercurius and graphql, which are not installed (PACKAGE_NOT_INSTALLED)',
+          '   Fix: npm install mercurius@16 graphql@16',
+          '{"hello":"world"}',
+          ''
+        ])
+        await compile(folder, 'src/types.ts')
+      }
+    },
+    {
+      name: 'with mercurius and graphql as docs/graphql.md installs them: the schema of an application',
+      async open() {
+        const page = await readFile(join(root, 'docs/graphql.md'), 'utf8')
+        const [, named = ''] = /^npm install twinroute (.+)$/m.exec(page) ?? []
+        const folder = await application('graphql', [tarball, ...named.split(' ')])
+        // Those of Mercurius need @types/ws
+        await compile(folder, 'src/graphql.ts', '--skipLibCheck')
+        const printed = await execute([process.execPath, 'src/graphql.js'], { cwd: folder })
+        expectEqual(printed, '{"hello":"world"} {"data":{"length":"twinroute: 9"}}')
+      }
+    },
+    {
+      name: 'with mercurius 15: npm refuses it',
+      async open() {
+        const folder = await newProject('mercurius-15', {})
+        const printed = await execute(npm('install', tarball, 'mercurius@15', 'graphql@16'), { cwd: folder }).catch(
+          String
+        )
+        if (!/ERESOLVE[^]*peerOptional mercurius@"\^16/.test(printed)) throw new Error(printed)
+      }
+    }
+  ]
+}
+
 // --- All of them ------------------------------------------------------------------------------------------------------
 
 /** A project with the test runners, compilers and tracers of this folder, and the tarball. */
@@ -275,7 +347,7 @@ async function tryAll(doors: Door[]): Promise<void> {
 
 try {
   const tarball = await pack()
-  const doors: Door[] = [...managers(tarball), ...jest, ...compilers, ...tracers].filter(
+  const doors: Door[] = [...managers(tarball), ...optionalPackages(tarball), ...jest, ...compilers, ...tracers].filter(
     ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
   )
   const rows = doors.length + 1

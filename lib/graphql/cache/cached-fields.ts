@@ -2,7 +2,7 @@ import { defaultFieldResolver, type GraphQLField, type GraphQLFieldResolver, typ
 import type { GraphqlContext } from '../../contract/graphql.js'
 import type { ResultCache, SharedLoad } from '../options.js'
 import { requireField } from '../schema.js'
-import { SetupError } from '../errors.js'
+import { SetupError } from '../setup-error.js'
 
 type Field = GraphQLField<unknown, EngineContext>
 type Resolver = GraphQLFieldResolver<unknown, EngineContext>

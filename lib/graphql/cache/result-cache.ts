@@ -1,9 +1,9 @@
 import { argumentsKey, isKeepable } from './cache-key.js'
-import { checkCacheOptions } from '../check-options.js'
+import { checkCacheOptions } from './check-cache-options.js'
 import type { CachedField, CachedRead, ResultCache, ResultCacheOptions } from '../options.js'
 import { createMemoryStore, type ResultStore } from './result-store.js'
 import { isPromise, settle } from '../../options/values.js'
-import { SetupError } from '../errors.js'
+import { SetupError } from '../setup-error.js'
 import { ApiError } from '../../errors/api-error.js'
 
 /**
