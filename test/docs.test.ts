@@ -9,6 +9,7 @@ import { createJiti } from 'jiti'
 import t from 'tap'
 import ts from 'typescript'
 import { anchorsOf, type Block, type Page, readPages } from './support/pages.js'
+import { readOptionNames } from './support/option-names.js'
 import { root } from './support/source-tree.js'
 
 const run = promisify(execFile)
@@ -192,26 +193,55 @@ t.test('the architecture page lists every decision', async (t) => {
   t.strictSame(missing, [])
 })
 
-/** The names of an interface's own members. */
-function membersOf(file: string, name: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest)
-  const declaration = source.statements.find((it) => ts.isInterfaceDeclaration(it) && it.name.text === name)
-  if (declaration === undefined || !ts.isInterfaceDeclaration(declaration)) throw new Error(`${file} has no ${name}`)
-  return declaration.members.map((member) => (member.name as ts.Identifier).text)
+/** Where each type of options has its table: the first one behind the heading that begins with Option or Field. */
+const OPTION_TABLES = [
+  { type: 'FileRoutesOptions', tables: [{ path: 'docs/options.md', heading: '## For both' }] },
+  {
+    type: 'AppOptions',
+    tables: [
+      { path: 'docs/options.md', heading: '## For both' },
+      { path: 'docs/options.md', heading: '## For `createApp` only' }
+    ]
+  },
+  { type: 'ShutdownOptions', tables: [{ path: 'docs/lifecycle.md', heading: '## Options' }] },
+  { type: 'CorsOptions', tables: [{ path: 'docs/cors.md', heading: '# CORS' }] },
+  { type: 'UploadOptions', tables: [{ path: 'docs/uploads.md', heading: '## Limits' }] },
+  { type: 'GraphqlRoutesOptions', tables: [{ path: 'docs/graphql.md', heading: '## Options' }] },
+  { type: 'ComplexityOptions', tables: [{ path: 'docs/graphql.md', heading: '## Complexity' }] },
+  { type: 'LimitOptions', tables: [{ path: 'docs/graphql.md', heading: '## Limits' }] },
+  { type: 'ResultCacheOptions', tables: [{ path: 'docs/graphql.md', heading: '## Result cache' }] },
+  { type: 'RateLimitOptions', tables: [{ path: 'docs/http.md', heading: '## `rateLimit`' }] },
+  { type: 'TokenServiceOptions', tables: [{ path: 'docs/auth.md', heading: '## Tokens' }] },
+  { type: 'PasswordHasherOptions', tables: [{ path: 'docs/auth.md', heading: '## Passwords' }] }
+]
+
+/** The names in the first column: `keyFor(request)` is `keyFor`, `expressOptions.enableCors` is `expressOptions`. */
+function optionsOfTable({ path, heading }: { path: string; heading: string }): string[] {
+  const prose = pages.find((page) => page.path === path)?.prose ?? ''
+  const [, section = ''] = prose.split(`${heading}\n`)
+  const [table = ''] = section.match(/^\| (?:Option|Field) \|.*\n(?:\|.*\n)+/m) ?? []
+  const cells = table.split('\n').map((row) => row.split('|')[1] ?? '')
+  return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)[^`]*`/g)].map(([, name = '']) => name))
 }
 
-t.test('the page of an option names it', async (t) => {
-  for (const [file, name, path] of [
-    ['lib/contract/route-module.ts', 'RouteConfig', 'docs/routing.md'],
-    ['lib/contract/options.ts', 'RoutesOptions', 'docs/options.md'],
-    ['lib/contract/options.ts', 'AppOptions', 'docs/options.md'],
-    ['lib/contract/options.ts', 'ShutdownOptions', 'docs/lifecycle.md'],
-    ['lib/contract/options.ts', 'CorsOptions', 'docs/cors.md']
-  ] as const) {
-    const page = readFileSync(join(root, path), 'utf8')
-    const missing = membersOf(file, name).filter((member) => !new RegExp(`\`(\\w+\\.)*${member}\\b`).test(page))
-    t.strictSame(missing, [], `${name} on ${path}`)
+const optionNames = readOptionNames()
+
+for (const { type, tables } of OPTION_TABLES) {
+  const places = tables.map(({ path, heading }) => `${path} ${heading}`)
+  t.test(`the fields of ${type} are those under ${places.join(' and ')}`, async (t) => {
+    t.strictSame(tables.flatMap(optionsOfTable).toSorted(), optionNames(type).toSorted())
+  })
+}
+
+t.test('the pages name every setting that a route file may have in its config, and no other', async (t) => {
+  const accepted = optionNames('RouteConfig').toSorted()
+  const named = (path: string, sentence: RegExp): string[] => {
+    const [found = ''] = sentence.exec(pages.find((page) => page.path === path)?.prose ?? '') ?? []
+    const words = [...found.matchAll(/`([a-z]\w*)`/gi)].map(([, word = '']) => word)
+    return words.filter((word) => !['config', 'false'].includes(word)).toSorted()
   }
+  t.strictSame(named('docs/routing.md', /^- `config`:[^;]*/m), accepted)
+  t.strictSame(named('docs/options.md', /^A route file can override [^]*? with/m), accepted)
 })
 
 // Phrases without an agent or from another trade, which a reader who searches for the usual word does not find.
