@@ -1031,6 +1031,45 @@ for (const { name, open, line = 'GET /api/a' } of DOORS) {
   }
 }
 
+/** What handlers do to `request.app` at run time. */
+const REGISTRATIONS: readonly { name: string; register: (app: any, guard: any) => void }[] = [
+  { name: 'use(guard)', register: (app, guard) => app.use(guard) },
+  { name: 'use(path, guard)', register: (app, guard) => app.use('/api', guard) },
+  { name: 'get(path, guard)', register: (app, guard) => app.get('/api/a', guard) },
+  { name: 'all(path, guard)', register: (app, guard) => app.all('/api/a', guard) },
+  { name: 'route(path).get(guard)', register: (app, guard) => app.route('/api/a').get(guard) },
+  { name: 'router.use(guard)', register: (app, guard) => app.router.use(guard) },
+  { name: 'use(error middleware)', register: (app) => app.use((_e: any, _q: any, _s: any, next: any) => next()) }
+]
+
+for (const { name, register } of REGISTRATIONS) {
+  const guard = (_request: unknown, response: any): void => void response.status(401).json({ stopped: true })
+  const routes = {
+    a: { GET: handled },
+    register: {
+      GET: (request: any) => {
+        request.app.set('setting', 'kept')
+        register(request.app, guard)
+        return request.app.get('setting')
+      }
+    }
+  }
+  t.test(`request.app.${name} in a handler of createApp holds from the next request on`, async (t) => {
+    const call = callByInject(await appOf(t, { routes }))
+    t.match(await call('GET /api/register'), { status: 200, text: 'kept' })
+    const { status } = await call('GET /api/a')
+    t.equal(status, name === 'use(error middleware)' ? 200 : 401)
+  })
+
+  t.test(`request.app.${name} in a handler on a host is an error that names where middleware belongs`, async (t) => {
+    const host = await hostOf(t, { routes })
+    const { status, json } = await callByInject(host)('GET /api/register')
+    t.equal(status, 500)
+    t.match((json as { message: string }).message, /^request\.app of fileRoutes takes no middleware .* middleware map/)
+    t.equal((await callByInject(host)('GET /api/a')).status, 200)
+  })
+}
+
 t.test('error middleware of app.express is shown errors of handlers, below its path, and of nobody else', async (t) => {
   const fails = (): void => {
     throw new Error('failed')

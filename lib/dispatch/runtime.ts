@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.js'
 import { createExpressSide, type ExpressSide } from '../express/classes.js'
 import { Deadline } from '../link/handler-timeout.js'
 import { loggedRequest } from '../errors/readable-error.js'
-import { ExpressStack } from '../express/use-stack.js'
+import { ExpressStack, refuseUse } from '../express/use-stack.js'
 import {
   HANDED_OVER,
   kAbort,
@@ -52,6 +52,7 @@ export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOpti
   })
   side.expressApp.set('env', mode)
   const stack = new ExpressStack(side.expressApp)
+  if (kind === 'host') refuseUse(side.expressApp)
   const deadlines = new Map<string, Deadline>()
   const errorDeadline = handlerTimeout > 0 ? new Deadline(handlerTimeout, createExpireError(handlerTimeout)) : undefined
   const runtime: Runtime = {

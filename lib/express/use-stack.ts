@@ -141,6 +141,21 @@ export class ExpressStack {
   }
 }
 
+/**
+ * On a Fastify instance that is not ours nothing runs the stack, so a guard that a handler gives to `request.app.use()`
+ * would guard nothing. Everything that registers (`use`, `get`, `all`, `route`, `param`) asks for the router first.
+ */
+export function refuseUse(app: ExpressApp): void {
+  Object.defineProperty(app, 'router', {
+    get: () => {
+      throw new TypeError(
+        'request.app of fileRoutes takes no middleware and no routes: put them into the middleware map or a route file, ' +
+          'or make the application with createApp, which has use()'
+      )
+    }
+  })
+}
+
 function leaveStack(request: LinkedRequest): void {
   request[kInStack] = false
   request[kParams] = undefined
