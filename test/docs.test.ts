@@ -1,8 +1,11 @@
 // ci: once (compiles and starts every program of the pages; their subject has tests of its own)
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
+import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { createJiti } from 'jiti'
@@ -102,6 +105,38 @@ for (const page of pages) {
     })
   }
 }
+
+t.test('the smaller start of the README, typed into a shell as it is, answers', async (t) => {
+  const block = pages
+    .find(({ path }) => path === 'README.md')
+    ?.blocks.find(({ language, text }) => language === 'sh' && text.includes('npm install twinroute'))
+  const [, steps = '', program = ''] = /^([^]*\n)node (\S+)\n$/.exec(block?.text ?? '') ?? []
+  const folder = await mkdtemp(join(tmpdir(), 'twinroute-start-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  // The package of this repository, in place of the published one
+  const installed = steps.replace(
+    'npm install twinroute',
+    'mkdir node_modules && ln -s "$TWINROUTE" node_modules/twinroute'
+  )
+  t.not(installed, steps, 'the package is installed')
+  const env = { ...process.env, TWINROUTE: root }
+  await run('bash', ['-e', '-c', installed], { cwd: folder, env })
+  const [name = ''] = await readdir(folder)
+  const server = spawn(process.execPath, ['--import', preload, program], {
+    cwd: join(folder, name),
+    env: { ...env, KEEP_LISTENING: 'yes' },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  const exited = once(server, 'exit')
+  t.teardown(() => server.kill())
+  for await (const line of createInterface({ input: server.stdout })) {
+    if (!line.startsWith('http://')) continue
+    const answer = await fetch(`${line}/api/hello`)
+    t.strictSame([answer.status, await answer.json()], [200, { hello: 'world' }])
+    server.kill()
+  }
+  t.strictSame(await exited, [0, null], 'it closed on SIGTERM')
+})
 
 t.test('the tables of figures are what a benchmark has written', async (t) => {
   interface Table {

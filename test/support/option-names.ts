@@ -9,7 +9,10 @@ const ENTRIES = ['index', 'graphql', 'auth', 'http'].map((name) => join(root, `d
  * equal to its type, so these are the names that the code accepts.
  */
 export function readOptionNames(): (type: string) => string[] {
-  const { options } = ts.convertCompilerOptionsFromJson({ module: 'nodenext', skipLibCheck: true, types: ['node'] }, root)
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { module: 'nodenext', skipLibCheck: true, types: ['node'] },
+    root
+  )
   const program = ts.createProgram(ENTRIES, options)
   const checker = program.getTypeChecker()
   const exported = program
