@@ -7,6 +7,8 @@ import type { Usage } from './serve.js'
 export interface ProcessOptions {
   /** The node binary that runs the candidate. */
   node: string
+  /** Name of the work to serve; the usual ones when undefined. */
+  work?: string
   /** Collects garbage before each report. */
   collects?: boolean
 }
@@ -21,8 +23,9 @@ export class CandidateProcess {
     this.port = port
   }
 
-  static async start(candidate: Candidate, { node, collects = false }: ProcessOptions): Promise<CandidateProcess> {
-    const given = [candidate.module, candidate.export, collects ? 'collect' : '']
+  static async start(candidate: Candidate, options: ProcessOptions): Promise<CandidateProcess> {
+    const { node, work = '', collects = false } = options
+    const given = [candidate.module, candidate.export, work, collects ? 'collect' : '']
     const child = fork(fileURLToPath(new URL('serve.js', import.meta.url)), given, {
       execPath: node,
       execArgv: collects ? ['--expose-gc'] : [],

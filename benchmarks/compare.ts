@@ -32,7 +32,7 @@ function describe({ node, machine, date, settings }: Report): string {
 }
 
 function pad(work: string, candidate: string): string {
-  return `${work.padEnd(10)}${candidate.padEnd(34)}`
+  return `${work.padEnd(10)}${candidate.padEnd(40)}`
 }
 
 /** Apart are two rows whose middle halves do not meet. */

@@ -13,15 +13,37 @@ export interface Measured {
   rate: number
 }
 
+/** The work as this server is to be asked: with the cookie of a session that it has just begun, where the work has one. */
+export async function prepare(port: number, work: Work): Promise<Work> {
+  if (work.login === undefined) return work
+  const response = await fetch(`http://127.0.0.1:${port}${work.login}`)
+  const [session] = response.headers.getSetCookie()[0]?.split(';') ?? []
+  return { ...work, headers: { ...work.headers, cookie: `${work.headers?.cookie}; ${session}` } }
+}
+
 /** Asks once and compares, so that nothing is timed that answers something else. */
 export async function check(candidate: string, port: number, work: Work): Promise<void> {
-  const { method, headers = {}, body, status, answer } = work
+  const { status, text } = await ask(port, work)
+  if (status !== work.status || !isWanted(work, text))
+    throw new Error(`${candidate} answers ${work.name} with ${status} ${text.slice(0, 200)}`)
+  if (work.refused === undefined) return
+  const refusal = await ask(port, { ...work, body: work.refused })
+  if (refusal.status < 400 || refusal.status > 499)
+    throw new Error(`${candidate} answers the wrong body of ${work.name} with ${refusal.status}`)
+}
+
+async function ask(
+  port: number,
+  { method, path, headers = {}, body }: Work
+): Promise<{ status: number; text: string }> {
   const given = body === undefined ? {} : { body }
-  const response = await fetch(`http://127.0.0.1:${port}${work.path}`, { method, headers, ...given })
-  const text = await response.text()
-  const same = answer === undefined || sameJson(text, answer)
-  if (response.status === status && same) return
-  throw new Error(`${candidate} answers ${work.name} with ${response.status} ${text.slice(0, 200)}`)
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...given })
+  return { status: response.status, text: await response.text() }
+}
+
+function isWanted(work: Work, text: string): boolean {
+  if (work.text !== undefined) return text === work.text
+  return work.answer === undefined || sameJson(text, work.answer)
 }
 
 /** Some candidates indent their JSON. */

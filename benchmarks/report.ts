@@ -29,7 +29,7 @@ export interface Report {
   /** What the ratios are to, as a title. */
   yardstick: string
   settings: Amounts & { connections: number }
-  works: readonly Pick<Work, 'name' | 'title'>[]
+  works: readonly Pick<Work, 'name' | 'title' | 'share'>[]
   rows: readonly Row[]
 }
 

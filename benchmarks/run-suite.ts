@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { dirname } from 'node:path'
 import { CandidateProcess } from './candidate-process.js'
 import { drawChart } from './chart.js'
-import { check, CONNECTIONS, measure } from './drive.js'
+import { check, CONNECTIONS, measure, prepare } from './drive.js'
 import { summarize, type Report, type Sample } from './report.js'
 import { shuffled } from './statistics.js'
 import { readOptions, type SuiteOptions } from './suite-options.js'
@@ -33,27 +33,34 @@ export async function runSuite(suite: Suite): Promise<void> {
 /** One process per candidate, all alive at once; the timed rounds go through them in a new order each time. */
 async function launchAll(work: Work, launch: number, options: SuiteOptions): Promise<Sample[]> {
   const taking = options.candidates.filter((candidate) => candidate.works?.includes(work.name) ?? true)
-  const servers = new Map<string, CandidateProcess>()
+  const servers = new Map<string, { server: CandidateProcess; asked: Work }>()
   const found: Sample[] = []
   try {
     for (const candidate of shuffled(taking)) {
-      const server = await CandidateProcess.start(candidate, { node: options.node })
-      servers.set(candidate.name, server)
-      await check(candidate.name, server.port, work)
-      await measure(server, work, options.warmup)
+      const server = await CandidateProcess.start(candidate, { node: options.node, work: work.name })
+      servers.set(candidate.name, { server, asked: work })
+      const asked = await prepare(server.port, work)
+      servers.set(candidate.name, { server, asked })
+      await check(candidate.name, server.port, asked)
+      await measure(server, asked, amountOf(work, options.warmup))
       // once more: what is compiled or kept by now may answer by other code
-      await check(candidate.name, server.port, work)
+      await check(candidate.name, server.port, asked)
     }
     for (let round = 1; round <= options.rounds; round++) {
-      for (const [candidate, server] of shuffled([...servers])) {
-        const measured = await measure(server, work, options.amount)
+      for (const [candidate, { server, asked }] of shuffled([...servers])) {
+        const measured = await measure(server, asked, amountOf(work, options.amount))
         found.push({ candidate, work: work.name, launch, round, ...measured })
       }
     }
   } finally {
-    for (const server of servers.values()) await server.stop()
+    for (const { server } of servers.values()) await server.stop()
   }
   return found
+}
+
+/** At least one request per connection. */
+function amountOf({ share = 1 }: Work, usual: number): number {
+  return Math.max(CONNECTIONS, Math.round(usual * share))
 }
 
 function reportOn(samples: readonly Sample[], suite: Suite, options: SuiteOptions): Report {
@@ -64,7 +71,7 @@ function reportOn(samples: readonly Sample[], suite: Suite, options: SuiteOption
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
     date: new Date().toISOString().slice(0, 10),
     yardstick: suite.yardstickTitle,
-    works: options.works.map(({ name, title }) => ({ name, title })),
+    works: options.works.map(({ name, title, share }) => ({ name, title, ...(share === undefined ? {} : { share }) })),
     settings: { launches, rounds, amount, warmup, connections: CONNECTIONS },
     rows: summarize(samples, suite.yardstick).toSorted(
       (a, b) => order.indexOf(a.candidate) - order.indexOf(b.candidate)

@@ -9,13 +9,13 @@ export interface Usage {
   heap: number
 }
 
-const [file, name = '', mode = ''] = process.argv.slice(2)
+const [file, name = '', work = '', mode = ''] = process.argv.slice(2)
 const module = (await import(`./${file}.js`)) as Record<string, Start>
 const start = module[name]
 if (start === undefined || process.send === undefined)
   throw new Error(`Started by the driver with a candidate, not ${file} ${name}`)
 
-const port = await start()
+const port = await start(work)
 process.on('message', () => {
   if (mode === 'collect') globalThis.gc?.()
   const { user, system } = process.cpuUsage()

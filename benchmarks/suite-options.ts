@@ -29,6 +29,7 @@ export function readOptions(suite: Suite): SuiteOptions {
       node: { type: 'string', default: process.execPath },
       json: { type: 'string' },
       svg: { type: 'string' },
+      all: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false }
     }
   })
@@ -36,9 +37,13 @@ export function readOptions(suite: Suite): SuiteOptions {
     process.stdout.write(`${describeOptions(suite)}\n`)
     process.exit()
   }
+  const isUsual = !values.all && values.works === undefined
+  const works = choose(suite.works, values.works, { usualOnly: isUsual })
+  const candidates = choose(suite.candidates, values.candidates, { usualOnly: isUsual })
+  if (values.candidates !== undefined) refuseIdle(candidates, works)
   return {
-    candidates: withYardstick(suite, choose(suite.candidates, values.candidates)),
-    works: choose(suite.works, values.works),
+    candidates: withYardstick(suite, candidates),
+    works,
     launches: count('launches', values.launches),
     rounds: count('rounds', values.rounds),
     amount: count('amount', values.amount, CONNECTIONS),
@@ -51,8 +56,10 @@ export function readOptions(suite: Suite): SuiteOptions {
 
 function describeOptions({ command, candidates, works, yardstickTitle, defaults, name }: Suite): string {
   return `npm run ${command} -- [options]
-  --candidates a,b   default: all of ${candidates.map(({ name }) => name).join(', ')} (${yardstickTitle} always takes part)
-  --works a,b        default: all of ${works.map(({ name }) => name).join(', ')}
+  --candidates a,b   of ${candidates.map(nameWithMark).join(', ')} (${yardstickTitle} always takes part)
+  --works a,b        of ${works.map(nameWithMark).join(', ')}
+                     default: all without *; with --works every candidate that has one of these works
+  --all              every work and every candidate, those with * too
   --launches n       processes per candidate and work, default ${defaults.launches}
   --rounds n         timed rounds per launch, default ${defaults.rounds}
   --amount n         requests per round, default ${defaults.amount}
@@ -62,19 +69,45 @@ function describeOptions({ command, candidates, works, yardstickTitle, defaults,
   --svg file         draws a chart of the first work, default none`
 }
 
+function nameWithMark({ name, isExtra = false }: Choice): string {
+  return isExtra ? `${name}*` : name
+}
+
 function count(name: string, text: string, least = 1): number {
   const value = Number(text)
   if (Number.isInteger(value) && value >= least) return value
   throw new Error(`--${name} is a whole number of at least ${least}, not ${text}`)
 }
 
-function choose<Item extends { name: string }>(all: readonly Item[], names: string | undefined): readonly Item[] {
-  if (names === undefined) return all
+interface Choice {
+  name: string
+  isExtra?: boolean
+}
+
+interface Choosing {
+  /** Without names, leaves out what is extra. */
+  usualOnly: boolean
+}
+
+function choose<Item extends Choice>(
+  all: readonly Item[],
+  names: string | undefined,
+  { usualOnly }: Choosing
+): readonly Item[] {
+  if (names === undefined) return usualOnly ? all.filter(({ isExtra = false }) => !isExtra) : all
   return names.split(',').map((name) => {
     const item = all.find((known) => known.name === name)
     if (item === undefined) throw new Error(`${name} is none of ${all.map((known) => known.name).join(', ')}`)
     return item
   })
+}
+
+/** A candidate that was named and has none of the works would be missing from the table without a word. */
+function refuseIdle(candidates: readonly Candidate[], asked: readonly Work[]): void {
+  for (const { name, works } of candidates) {
+    if (works !== undefined && !asked.some((work) => works.includes(work.name)))
+      throw new Error(`${name} has only these works: ${works.join(', ')}; choose one with --works`)
+  }
 }
 
 function withYardstick({ candidates, yardstick }: Suite, chosen: readonly Candidate[]): readonly Candidate[] {

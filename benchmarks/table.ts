@@ -10,7 +10,7 @@ export function formatTable(report: Report): string {
   const { launches, rounds, amount, warmup, connections } = report.settings
   return [
     `CPU time of the server per request, ${report.yardstick} = 1.00; median (middle half). ${report.node}, ${report.machine}, ${report.date}.`,
-    `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order after ${warmup} to warm up.`,
+    `${launches} launches x ${rounds} rounds x ${amount} requests over ${connections} connections, interleaved in shuffled order after ${warmup} to warm up.${shares(report)}`,
     '',
     line(['', ...works.map(({ title }) => title), `requests/s, ${works[0]?.title}`]),
     line(['---', ...works.map(() => '---'), '---']),
@@ -19,6 +19,12 @@ export function formatTable(report: Report): string {
       return line([name, ...rows.map(cell), rate(rows[0])])
     })
   ].join('\n')
+}
+
+/** Works that were given fewer requests; nothing when there are none. */
+function shares({ works }: Report): string {
+  const fewer = works.flatMap(({ title, share }) => (share === undefined ? [] : [`${title} ${share * 100} %`]))
+  return fewer.length === 0 ? '' : ` Of these numbers: ${fewer.join(', ')}.`
 }
 
 function find(report: Report, candidate: string, work: string): Row | undefined {

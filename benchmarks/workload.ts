@@ -8,12 +8,24 @@ export interface Work {
   headers?: Record<string, string>
   body?: string
   status: number
-  /** The answer's body, exactly; undefined where candidates may word it as they like. */
-  answer: string | undefined
+  /** The answer as JSON, spaces aside; undefined where candidates may word it as they like. */
+  answer?: string | undefined
+  /** The answer's body, exactly, where it is no JSON. */
+  text?: string
+  /** A body that gets 4xx, so that no candidate is timed that takes everything. */
+  refused?: string
+  /** A path that starts a session; its cookie is sent with the work. */
+  login?: string
+  /** Runs only when it is named, or everything is asked for. */
+  isExtra?: boolean
+  /** Of the usual number of requests, for works that take long; 1 when undefined. */
+  share?: number
 }
 
-/** 1 KB of JSON, of which the server reads one field. */
-const NOTE = JSON.stringify({ name: 'Ada', number: 7, tags: ['a', 'b'], text: 'x'.repeat(960) })
+/** JSON of a length in bytes, of which the server reads one field. */
+export function note(length: number): string {
+  return JSON.stringify({ name: 'Ada', number: 7, tags: ['a', 'b'], text: 'x'.repeat(length - 64) })
+}
 
 export const WORKS: readonly Work[] = [
   {
@@ -38,7 +50,7 @@ export const WORKS: readonly Work[] = [
     method: 'POST',
     path: '/api/notes',
     headers: { 'content-type': 'application/json' },
-    body: NOTE,
+    body: note(1024),
     status: 200,
     answer: '{"name":"Ada"}'
   },
@@ -54,4 +66,7 @@ export const WORKS: readonly Work[] = [
   }
 ]
 
-export const MANY_ROUTES = 200
+/** How many routes a candidate has below `/api/many` for a work. */
+export function manyRoutes(work: string): number {
+  return work === 'many2000' ? 2000 : 200
+}

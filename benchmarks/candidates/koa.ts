@@ -3,9 +3,10 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { listen } from '../listening.js'
-import { MANY_ROUTES } from '../workload.js'
+import { ITEMS, openStream } from '../payloads.js'
+import { manyRoutes } from '../workload.js'
 
-export function start(): Promise<number> {
+export function start(work: string): Promise<number> {
   const app = new Koa()
   const router = new Router()
   router.get('/api/hello', (context) => {
@@ -25,9 +26,19 @@ export function start(): Promise<number> {
   router.get('/api/chain', pass, pass, pass, mark, (context) => {
     context.body = { ok: true }
   })
-  for (let route = 0; route < MANY_ROUTES; route++) {
+  for (let route = 0; route < manyRoutes(work); route++) {
     router.get(`/api/many/r${route}/:id`, (context) => {
       context.body = { route, id: context.params.id }
+    })
+  }
+  if (work === 'list') {
+    router.get('/api/items', (context) => {
+      context.body = ITEMS
+    })
+  }
+  if (work === 'stream') {
+    router.get('/api/stream', (context) => {
+      context.body = openStream()
     })
   }
   app.use(router.routes())

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listen } from '../listening.js'
+import { ITEMS, openStream } from '../payloads.js'
 
 /** The floor: what node:http costs without a framework. Routing is a chain of comparisons. */
 export function start(): Promise<number> {
@@ -15,6 +16,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (many !== null) return send(response, { route: Number(many[1]), id: many[2] })
   if (url === '/api/chain') return send(response, { ok: true }, { 'x-chain': '4' })
   if (url === '/api/notes') return send(response, { name: (await readJson(request)).name })
+  if (url === '/api/items') return send(response, ITEMS)
+  if (url === '/api/stream') return void openStream().pipe(response)
   response.statusCode = 404
   response.end()
 }

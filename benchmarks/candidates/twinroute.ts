@@ -1,9 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp, type Middleware } from 'twinroute'
+import session from 'express-session'
+import { createApp, type App, type Middleware } from 'twinroute'
+import express from 'twinroute/express'
 import { portOf } from '../listening.js'
-import { MANY_ROUTES } from '../workload.js'
+import { pageDirectory, SESSION_SECRET } from '../payloads.js'
+import { manyRoutes } from '../workload.js'
 
 /** How a handler answers: the text of a function body around the value. */
 type Style = (value: string) => string
@@ -11,22 +14,61 @@ type Style = (value: string) => string
 const returning: Style = (value) => `(request) => (${value})`
 const json: Style = (value) => `(request, response) => { response.json(${value}) }`
 
-/** The route files of the workload, written for one style. */
-function writeRoutes(style: Style): string {
+type Write = (folder: string, text: string) => void
+
+const PAYLOADS = new URL('../payloads.js', import.meta.url)
+const CHECK_ORDER = new URL('twinroute-order.js', import.meta.url)
+
+/** Works with route files of their own. */
+const OWN_FILES: Readonly<Record<string, (write: Write, style: Style) => void>> = {
+  list: (write, style) => write('items', `import { ITEMS } from '${PAYLOADS}'\nexport const GET = ${style('ITEMS')}`),
+  stream: (write) => write('stream', `import { openStream } from '${PAYLOADS}'\nexport const GET = () => openStream()`),
+  // an application without a route file does not start
+  static: (write, style) => write('hello', `export const GET = ${style("{ hello: 'world' }")}`),
+  session: (write) => {
+    write('login', "export const GET = (request) => { request.session.user = 'Ada'; return { ok: true } }")
+    write(
+      'session',
+      'export const GET = (request) => ({ user: request.session.user, cookie: request.cookies.cookie7 })'
+    )
+  },
+  validated: (write, style) =>
+    write(
+      'orders',
+      `import { checkOrder } from '${CHECK_ORDER}'
+export const middleware = { POST: [checkOrder] }
+export const POST = ${style('{ customer: request.validatedData.customer, items: request.validatedData.items.length }')}`
+    )
+}
+
+/** Works with middleware of their own. */
+const OWN_MIDDLEWARE: Readonly<Record<string, (app: App) => unknown>> = {
+  static: (app) => app.use('/files', express.static(pageDirectory())),
+  session: (app) => app.use(session({ secret: SESSION_SECRET, resave: false, saveUninitialized: false }))
+}
+
+/** The route files of a work, written for one style. */
+function writeRoutes(style: Style, work: string): string {
   const top = mkdtempSync(join(tmpdir(), 'twinroute-bench-'))
-  const write = (folder: string, text: string): void => {
+  const write: Write = (folder, text) => {
     mkdirSync(join(top, folder), { recursive: true })
     writeFileSync(join(top, folder, 'route.mjs'), text)
   }
+  const writeOwn = OWN_FILES[work]
+  if (writeOwn === undefined) writeUsual(write, style, manyRoutes(work))
+  else writeOwn(write, style)
+  return top
+}
+
+function writeUsual(write: Write, style: Style, many: number): void {
   write('hello', `export const GET = ${style("{ hello: 'world' }")}`)
   write('users/[id]', `export const GET = ${style('{ id: request.params.id, page: request.query.page }')}`)
   write('notes', `export const POST = ${style('{ name: request.body.name }')}`)
   write('chain', `export const GET = ${style('{ ok: true }')}`)
   write('wait', 'export const GET = () => new Promise(() => {})')
-  for (let route = 0; route < MANY_ROUTES; route++) {
+  for (let route = 0; route < many; route++) {
     write(`many/r${route}/[id]`, `export const GET = ${style(`{ route: ${route}, id: request.params.id }`)}`)
   }
-  return top
 }
 
 const pass: Middleware = (_request, _response, next) => next()
@@ -35,8 +77,8 @@ const mark: Middleware = (_request, response, next) => {
   next()
 }
 
-async function serve(style: Style, settings: Record<string, unknown> = {}): Promise<number> {
-  const apiDir = writeRoutes(style)
+async function serve(work: string, style: Style, settings: Record<string, unknown> = {}): Promise<number> {
+  const apiDir = writeRoutes(style, work)
   const app = await createApp({
     apiDir,
     mode: 'production',
@@ -44,11 +86,12 @@ async function serve(style: Style, settings: Record<string, unknown> = {}): Prom
     fastifyOptions: { logger: false }
   })
   rmSync(apiDir, { recursive: true }) // loaded; the driver kills this process
+  OWN_MIDDLEWARE[work]?.(app)
   for (const [name, value] of Object.entries(settings)) app.express.set(name, value)
   await app.listen({ port: 0, host: '127.0.0.1' })
   return portOf(app.server)
 }
 
-export const returned = (): Promise<number> => serve(returning)
-export const withJson = (): Promise<number> => serve(json)
-export const withJsonButNoEtag = (): Promise<number> => serve(json, { etag: false })
+export const returned = (work: string): Promise<number> => serve(work, returning)
+export const withJson = (work: string): Promise<number> => serve(work, json)
+export const withJsonButNoEtag = (work: string): Promise<number> => serve(work, json, { etag: false })
