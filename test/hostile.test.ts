@@ -1,9 +1,9 @@
 // ci: once (random cases, with a fixed seed; larger runs by `npm run generate:hostile`)
 // Nothing that a handler, a hook or an error holds ends the process. The applications run in a process of their own.
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Case, Verdict } from './generators/hostile-cases.js'
 import type { Act } from './generators/hostile-acts.js'
-import { HostileProcess, runHostile } from './generators/hostile-run.js'
+import { AMPLE, HostileProcess, runHostile, SHORT } from './generators/hostile-run.js'
 
 interface Row {
   rule: string
@@ -78,6 +78,7 @@ const STATUSES: Row[] = NO_STATUS.flatMap((value) => [
     rule: `error middleware sets the status to ${value} and never answers`,
     at: 'errorMiddleware',
     apps: ['errors'],
+    method: 'GET' as const,
     acts: [['statusCode =', value], UNANSWERED],
     wanted: { status: 503 }
   }
@@ -126,7 +127,7 @@ const ROWS: Row[] = [
   {
     rule: 'a cookie is sent once, also where node has refused the head',
     apps: ['http2'],
-    method: 'GET',
+    method: 'GET' as const,
     acts: [
       ['setHeader', 'transfer-encoding', 'text'],
       ['cookie', 'text', 'text'],
@@ -259,6 +260,7 @@ const ROWS: Row[] = [
   ...['method =', 'url ='].flatMap((act) =>
     ['a symbol', 'no prototype', 'toString throws', 'a revoked proxy of an array'].map((value) => ({
       rule: `${act} ${value}, then no answer in time: the log says what can be said`,
+      method: 'GET' as const,
       apps: WITH_TIMEOUT,
       swallow: true, // node's HTTP/2 request takes no such method
       acts: [[act, value] as const, UNANSWERED],
@@ -283,6 +285,7 @@ const ROWS: Row[] = [
     {
       rule: `a header set to ${value}, then no answer in time`,
       apps: WITH_TIMEOUT,
+      method: 'GET' as const,
       swallow: true,
       acts: [['setHeader x-a', value] as const, UNANSWERED],
       wanted: { status: 503 }
@@ -308,16 +311,28 @@ const ROWS: Row[] = [
   {
     rule: 'a header that can be read once, then no answer in time',
     apps: WITH_TIMEOUT,
+    method: 'GET' as const,
     swallow: true,
     acts: [['setHeader x-a', 'toString throws the second time'], UNANSWERED],
     wanted: { status: 503 }
   }
 ]
 
-t.test('values that cannot be sent or read are answered, and the process lives', async (t) => {
-  const target = new HostileProcess()
+t.jobs = 2 // each has a process of its own
+
+t.test('values that cannot be sent or read are answered, and the process lives', { buffered: true }, async (t) => {
+  await judgeRows(t, AMPLE, (row) => row.wanted.status !== 503)
+})
+
+t.test('so they are by the handler timeout, where nobody else answers', { buffered: true }, async (t) => {
+  await judgeRows(t, SHORT, (row) => row.wanted.status === 503)
+})
+
+async function judgeRows(t: Test, timeout: number, isAsked: (row: Row) => boolean): Promise<void> {
+  const target = new HostileProcess(timeout)
   t.teardown(() => target.stop())
-  const asked = ROWS.flatMap((row) => ALL.flatMap((app) => askedOf(row, app).map((sent) => ({ sent, row }))))
+  const rows = ROWS.filter(isAsked)
+  const asked = rows.flatMap((row) => ALL.flatMap((app) => askedOf(row, app).map((sent) => ({ sent, row }))))
   const { verdicts, timeouts } = await target.judge(asked.map(({ sent }) => sent))
   t.strictSame(timeouts, [], 'handler timeouts still fire')
   for (const [index, verdict] of verdicts.entries()) {
@@ -328,7 +343,7 @@ t.test('values that cannot be sent or read are answered, and the process lives',
     const wanted = sent.app === 'http2' || phrase === undefined ? rest : row.wanted
     t.match({ why: undefined, ...verdict }, { why: undefined, ...wanted }, place)
   }
-})
+}
 
 function askedOf(
   { acts, apps = APPS, at = 'handler', method, swallow = false, later = false }: Row,
@@ -340,6 +355,6 @@ function askedOf(
   return methods.flatMap((method) => ways.map((by): Case => ({ app, by, method, at, later, swallow, field: 0, acts })))
 }
 
-t.test('nor do 400 random cases of hostile values stop it', async (t) => {
+t.test('nor do 400 random cases of hostile values stop it', { buffered: true }, async (t) => {
   t.strictSame(await runHostile(11, 400), [])
 })

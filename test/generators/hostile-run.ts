@@ -9,9 +9,12 @@ import { cases, simpler, type Case, type Verdict } from './hostile-cases.js'
 const BATCH = 200
 /** Cases between two lines of progress. */
 const PROGRESS = 2000
-/** Milliseconds of the handler timeout of the applications: of random cases, whose status does not matter, and of rows. */
-const SHORT = 8
-const LONG = 24
+/**
+ * Milliseconds of the handler timeout of the applications: where it is waited for, or the status does not matter; and where
+ * an answer must come before it, on a busy machine too.
+ */
+export const SHORT = 8
+export const AMPLE = 1500
 /** Milliseconds without a word of the process, which itself gives up on a request long before. */
 const SILENCE = 15_000
 /** Failures that are made simpler and shown. */
@@ -37,7 +40,7 @@ export class HostileProcess {
   #printed = ''
   #exit: Promise<unknown[]> = Promise.resolve([])
 
-  constructor(timeout = LONG) {
+  constructor(timeout: number) {
     this.#timeout = timeout
   }
 

@@ -385,13 +385,13 @@ async function run(cases: readonly Case[]): Promise<void> {
     }))
     process.send?.({ verdict: told(verdict) })
   }
-  const timeouts: string[] = []
-  for (const [name, { socket }] of Object.entries(asks)) {
-    if (name === 'express') continue
+  const { express: _unlimited, ...others } = asks
+  const checks = Object.entries(others).map(async ([name, { socket }]) => {
     const why = await checkTimeout(socket as Ask)
-    if (why !== undefined) timeouts.push(`${name}: ${why}`)
-  }
-  process.send?.({ timeouts })
+    return why === undefined ? [] : [`${name}: ${why}`]
+  })
+  const timeouts = await Promise.all(checks)
+  process.send?.({ timeouts: timeouts.flat() })
 }
 
 process.on('message', (cases: Case[]) => void run(cases))
