@@ -37,7 +37,7 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * OPEN         end, no hooks to run            node's end, which calls writeHead                    BEGUN
  * OPEN         an error                        dispatch/failure.ts: to the error handler            FAILING
  * HANDED_OVER  what node refuses to send       thrown to the caller of `send` (send.ts)             OPEN
- * HANDED_OVER  an error in a hook              app/failure.ts: to error middleware                  OPEN
+ * HANDED_OVER  an error in a hook              install-error-handler.ts: to error middleware        OPEN
  * HANDED_OVER  the same, no error middleware   to the error handler, which calls reply.send         -
  * HANDED_OVER  end                             nothing: hooks still run, Fastify will end           -
  * not OPEN     writeHead, refused by node      the head goes out without it (send.ts)               LEAVING

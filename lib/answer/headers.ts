@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { validateHeader } from '../errors/thrown.js'
+import { validateHeader } from '../errors/error-headers.js'
 import { kHeaders, type HeaderValue, type LinkedResponse } from '../link/state.js'
 
 /*

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { isSendable } from '../errors/thrown.js'
+import { isSendable } from '../errors/error-headers.js'
 import { removeContentHeaders, writeOwnHead, type HeaderMethods } from './headers.js'
 import {
   HANDED_OVER,

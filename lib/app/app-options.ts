@@ -21,7 +21,7 @@ import type { ExpressSide } from '../express/classes.js'
 import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
-import { FailureLog, frameworkErrorHandler, type AppParts } from './failure.js'
+import { FailureLog, frameworkErrorHandler, type AppParts } from './install-error-handler.js'
 import { routeDefaults } from '../options/defaults.js'
 
 /** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */

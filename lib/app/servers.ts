@@ -1,13 +1,13 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { deferContinue } from '../body/wait.js'
+import { deferContinue } from '../body/await-body.js'
 import { furtherServers, isAnswering } from '../link/private-names.js'
 import type { LinkedResponse } from '../link/state.js'
 import type { Shutdown } from './shutdown.js'
 import type { Socket } from 'node:net'
 import type { AppOptions } from '../contract/options.js'
 import { ApiError } from '../errors/api-error.js'
-import { codeOfStatus, errorAnswer } from '../errors/envelope.js'
+import { codeOfStatus, errorAnswer } from '../errors/error-handler.js'
 import type { Runtime } from '../dispatch/runtime.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Request, Response } from '../contract/request.js'
 import { ApiError } from '../errors/api-error.js'
-import { errorAnswer } from '../errors/envelope.js'
+import { errorAnswer } from '../errors/error-handler.js'
 import type { OptionRule } from '../options/rules.js'
 
 /** Shape of the errors: `{ error, message }`, or `{ error: { code, message }, meta }`. */

@@ -8,7 +8,7 @@ import { findConflicts, type PlacedFile } from './conflicts.js'
 import { adviseImport, isTypeScript } from './load-module.js'
 import type { LoadedModule } from './jiti-loader.js'
 import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
-import { checkRouteModule } from './route-module.js'
+import { checkRouteModule } from './check-route-module.js'
 import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
 import { compareSpecificity } from '../patterns/segment.js'
 

@@ -1,5 +1,10 @@
+// The stations of an error: 1. whatever a middleware or handler throws reaches `fail`, here; 2. Express error middleware sees it
+// (express/use-stack.ts); 3. the error handler of the app gets the rest (app/install-error-handler.ts). 4. `errorHandler`
+// answers it (errors/error-handler.ts, `statusOf`): a status such as 409 is the `statusCode` or `status` of the error itself,
+// which errors/api-error.ts sets. Fastify's own handler reads the same `statusCode`.
 import type { FastifyReply } from 'fastify'
-import { addErrorHeaders, readProperty } from '../errors/thrown.js'
+import { addErrorHeaders } from '../errors/error-headers.js'
+import { readProperty } from '../errors/read-property.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { logError, toError, toReadableError } from '../errors/readable-error.js'
 import { removeContentHeaders } from '../answer/headers.js'

@@ -1,7 +1,8 @@
 import { types } from 'node:util'
-import { readProperty, errorHeaders, isSendable } from './thrown.js'
+import { errorHeaders, isSendable } from './error-headers.js'
+import { readProperty } from './read-property.js'
 import { cutMessage } from './cut-text.js'
-import { fieldProblems } from './problems.js'
+import { fieldProblems } from './field-problems.js'
 import type { FastifyReply } from 'fastify'
 
 interface Log {

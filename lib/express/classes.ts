@@ -10,7 +10,7 @@ import {
   type RuntimeKind,
   type LinkedResponse
 } from '../link/state.js'
-import { tapDestroy, tapPush, tapRead } from '../body/wait.js'
+import { tapDestroy, tapPush, tapRead } from '../body/await-body.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
 import { lateProofMethods, type WritingMethods } from '../answer/late-calls.js'

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { armTap } from '../body/wait.js'
+import { armTap } from '../body/await-body.js'
 import type { ExpressSide } from './classes.js'
 import { joinHeaders } from '../answer/headers.js'
 import { headersOf, serverClassNames } from '../link/private-names.js'
@@ -13,7 +13,7 @@ import {
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
-import { reclaimPair, adoptPair } from './other-servers.js'
+import { reclaimPair, adoptPair } from './http2-and-injected.js'
 
 /**
  * Makes a running server of the host's create our objects, if it still creates node's own. Where that cannot be done,

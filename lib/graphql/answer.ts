@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GraphQLError } from 'graphql'
-import { errorAnswer } from '../errors/envelope.js'
+import { errorAnswer } from '../errors/error-handler.js'
 import { logError } from '../errors/readable-error.js'
 import { type ErrorFormat, formatRequestErrors, RequestError } from './errors.js'
 import express from 'express'

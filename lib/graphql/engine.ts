@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { GraphQLSchema } from 'graphql'
 import mercurius, { type MercuriusOptions } from 'mercurius'
 import type { Resolvers } from '../contract/graphql.js'
-import type { Limits } from './cost/limits.js'
+import type { Limits } from './limits.js'
 import type { GraphqlRoutesOptions } from './options.js'
 
 export interface EngineParts {

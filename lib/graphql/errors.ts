@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError }
 import { isProduction, type Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
 import { cutMessage, cutText, firstThatFit } from '../errors/cut-text.js'
-import { errorAnswer } from '../errors/envelope.js'
+import { errorAnswer } from '../errors/error-handler.js'
 
 /** A request that is refused before anything is executed. Its answer has `errors` and no `data`. */
 export class RequestError extends Error {

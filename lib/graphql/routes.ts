@@ -9,7 +9,7 @@ import type { HealthOptions } from './options.js'
 import { assetNames, createPageHandler, sendAsset } from './page/playground.js'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
-import { errorAnswer } from '../errors/envelope.js'
+import { errorAnswer } from '../errors/error-handler.js'
 import { logError } from '../errors/readable-error.js'
 
 export interface RouteSettings {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { fieldProblems, type FieldProblem } from '../errors/problems.js'
+import { fieldProblems, type FieldProblem } from '../errors/field-problems.js'
 
 /** Anything that follows Standard Schema: zod, valibot, arktype and others. */
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>

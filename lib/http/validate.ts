@@ -3,7 +3,7 @@ import type { Request } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
 import { checkOptions, isWhole, objectOf, wrongValue, type OptionRule, type OptionRules } from '../options/rules.js'
 import { isRecord } from '../options/values.js'
-import { problemsThatFit } from '../errors/problems.js'
+import { problemsThatFit } from '../errors/field-problems.js'
 import {
   check,
   isSchema,
@@ -13,7 +13,7 @@ import {
   type SchemaOutput,
   type Source
 } from './standard-schema.js'
-import { awaitBody } from '../body/wait.js'
+import { awaitBody } from '../body/await-body.js'
 import { kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { fileRouteOf } from '../contract/instance-state.js'
 import { BODY_LIMIT } from '../options/defaults.js'

@@ -12,7 +12,7 @@ import {
   type VariableDefinitionNode
 } from 'graphql'
 import { cutText } from '../../errors/cut-text.js'
-import type { Variables } from '../cost/cost-plan.js'
+import type { Variables } from '../cost/cost-arithmetic.js'
 import { RequestError } from '../errors.js'
 
 /** What is said of wrong variables. */

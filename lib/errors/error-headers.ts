@@ -1,6 +1,7 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { FastifyReply } from 'fastify'
+import { readProperty } from './read-property.js'
 
 type HeaderValue = string | string[]
 
@@ -84,14 +85,4 @@ function joined(value: { valueOf(): number }): string {
   let text = ''
   text += value as number
   return text
-}
-
-/** Reads from anything, also from what throws when it is read: any value can be thrown. */
-export function readProperty(value: unknown, name: string): unknown {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
-  try {
-    return (value as Record<string, unknown>)[name]
-  } catch {
-    return undefined // a hostile getter or revoked proxy is as good as nothing
-  }
 }

@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql'
 import { isFunction, type OptionRule, type OptionRules } from '../../options/rules.js'
 import { isRecord } from '../../options/values.js'
-import type { Cost, Variables } from './cost-plan.js'
+import type { Cost, Variables } from './cost-arithmetic.js'
 import type { ComplexityOptions, FieldCost } from '../options.js'
-import { checkLimits, isNumber, LIMIT } from './limits.js'
+import { checkLimits, isNumber, LIMIT } from '../limits.js'
 import { refuse } from '../errors.js'
 import { requireField } from '../schema.js'
 

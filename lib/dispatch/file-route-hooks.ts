@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { ApiError } from '../errors/api-error.js'
 import { isThenable } from '../options/values.js'
 import { link } from '../express/link-request.js'
-import { awaitBody } from '../body/wait.js'
+import { awaitBody } from '../body/await-body.js'
 import { isWaiting, kParams, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedParams, refusedTarget, hideMalformedType } from './request-target.js'
 import { deliver } from './deliver.js'

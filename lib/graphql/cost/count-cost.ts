@@ -16,9 +16,9 @@ import {
   type DirectiveNode
 } from 'graphql'
 import type { FieldCost } from '../options.js'
-import type { CostRule } from './cost-rule.js'
+import type { CostRule } from './cost-settings.js'
 import { holdsVariable, fragmentsOf, isIntrospectionField, type OperationDocument } from '../documents/operation.js'
-import { type Cost, CostPlan, type Term, type Variables } from './cost-plan.js'
+import { type Cost, CostPlan, type Term, type Variables } from './cost-arithmetic.js'
 
 /**
  * What an operation costs, worked out once: each selection is read once for every object type it can apply to, and

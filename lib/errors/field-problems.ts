@@ -1,5 +1,5 @@
 import { cutText, firstThatFit } from './cut-text.js'
-import { readProperty } from './thrown.js'
+import { readProperty } from './read-property.js'
 
 /** What `details` of a validation error lists. */
 export interface FieldProblem {

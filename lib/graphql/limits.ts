@@ -1,10 +1,10 @@
 import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql'
-import { objectOf, wrongValue, type OptionRule, type OptionRules } from '../../options/rules.js'
-import { fragmentsOf, isIntrospectionField, type OperationDocument } from '../documents/operation.js'
-import { refuse } from '../errors.js'
-import { SetupError } from '../setup-error.js'
-import type { LimitOptions } from '../options.js'
-import { BODY_LIMIT, withDefaults } from '../../options/defaults.js'
+import { objectOf, wrongValue, type OptionRule, type OptionRules } from '../options/rules.js'
+import { fragmentsOf, isIntrospectionField, type OperationDocument } from './documents/operation.js'
+import { refuse } from './errors.js'
+import { SetupError } from './setup-error.js'
+import type { LimitOptions } from './options.js'
+import { BODY_LIMIT, withDefaults } from '../options/defaults.js'
 
 export type Limits = Required<LimitOptions>
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import type { RouteState } from '../contract/instance-state.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../express/link-request.js'
-import { awaitBody } from '../body/wait.js'
+import { awaitBody } from '../body/await-body.js'
 import type { ExpressSide } from '../express/classes.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'

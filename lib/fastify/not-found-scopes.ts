@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { isUnguarded, UNGUARDED } from '../contract/instance-state.js'
 import { isWaiting, type LinkedResponse } from '../link/state.js'
 import { createNotFoundEntry, type NotFoundOptions, createNotFoundHandler } from '../dispatch/not-found.js'
-import { skipBodyParsers } from '../body/wait.js'
+import { skipBodyParsers } from '../body/await-body.js'
 import { keepNotFoundEntry, notFoundEntryOf, type NotFoundEntry } from './server-state.js'
 import { replaceMethod } from './replace-method.js'
 
