@@ -1,6 +1,7 @@
-import DataLoader from 'dataloader'
+import type DataLoader from 'dataloader'
 import type { GraphQLResolveInfo } from 'graphql'
 import { checkOptions, FUNCTION } from '../options/rules.js'
+import { requireDataLoader } from './peers.js'
 
 /** Values in the order of the keys, or by key. A missing value is null; an Error fails the fields that asked for it. */
 export type Batch<Key, Value> =
@@ -27,7 +28,10 @@ const RULES = { keyOf: { ...FUNCTION, required: true }, loadMany: { ...FUNCTION,
  * A parent whose key is null or undefined resolves to null. Values are kept for the request, or in mutations, where a
  * later field may read what an earlier one has changed, only for the batch.
  *
+ * Needs the package `dataloader`, an optional peer: `npm install dataloader@2`.
+ *
  * @throws TypeError naming the one of the two that is no function
+ * @throws BootError (`PACKAGE_NOT_INSTALLED`) without the package
  * @example author: batch((post: Post) => post.authorId, (ids) => findUsersByIds(ids))
  */
 export function batch<Source, Key, Value, Context extends object = object>(
@@ -35,25 +39,31 @@ export function batch<Source, Key, Value, Context extends object = object>(
   loadMany: LoadMany<Key, Value, Context>
 ): BatchResolver<Source, Value, Context> {
   checkOptions('batch', { keyOf, loadMany }, RULES)
+  const Loader = requireDataLoader()
   const loaders = new WeakMap<Context, DataLoader<Key, Value | null>>()
   return (source, _args, context, { operation }) => {
     const key = keyOf(source)
     if (key === null || key === undefined) return null
     let loader = loaders.get(context)
     if (loader === undefined) {
-      loader = createLoader(loadMany, context, operation.operation)
+      loader = createLoader(Loader, { loadMany, context, kind: operation.operation })
       loaders.set(context, loader)
     }
     return loader.load(key)
   }
 }
 
-function createLoader<Key, Value, Context>(
-  loadMany: LoadMany<Key, Value, Context>,
-  context: Context,
+interface Loading<Key, Value, Context> {
+  loadMany: LoadMany<Key, Value, Context>
+  context: Context
   kind: string
+}
+
+function createLoader<Key, Value, Context>(
+  Loader: typeof DataLoader,
+  { loadMany, context, kind }: Loading<Key, Value, Context>
 ): DataLoader<Key, Value | null> {
-  const loader = new DataLoader<Key, Value | null>(async (keys) => {
+  const loader = new Loader<Key, Value | null>(async (keys) => {
     if (kind === 'mutation') loader.clearAll()
     return inOrder(keys, await loadMany(keys, context))
   })

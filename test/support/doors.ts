@@ -263,7 +263,7 @@ async function compile(folder: string, file: string, ...more: readonly string[])
 function optionalPackages(tarball: string): Door[] {
   return [
     {
-      name: 'without mercurius and graphql: REST, at most 30 MiB, and an error that says what to install',
+      name: 'without mercurius, graphql and dataloader: REST, at most 30 MiB, and an error that says what to install',
       async open() {
         const folder = await application('rest', [tarball])
         const bytes = await bytesBelow(join(folder, 'node_modules'))
@@ -274,6 +274,8 @@ function optionalPackages(tarball: string): Door[] {
           '',
           '1. graphqlRoutes needs mercurius and graphql, which are not installed (PACKAGE_NOT_INSTALLED)',
           '   Fix: npm install mercurius@16 graphql@16',
+          '1. batch needs dataloader, which is not installed (PACKAGE_NOT_INSTALLED)',
+          '   Fix: npm install dataloader@2',
           '{"hello":"world"}',
           ''
         ])
@@ -285,7 +287,7 @@ function optionalPackages(tarball: string): Door[] {
       async open() {
         const page = await readFile(join(root, 'docs/graphql.md'), 'utf8')
         const [, named = ''] = /^npm install twinroute (.+)$/m.exec(page) ?? []
-        const folder = await application('graphql', [tarball, ...named.split(' ')])
+        const folder = await application('graphql', [tarball, ...named.split(' '), 'dataloader@2'])
         // Those of Mercurius need @types/ws
         await compile(folder, 'src/graphql.ts', '--skipLibCheck')
         const printed = await execute([process.execPath, 'src/graphql.js'], { cwd: folder })
