@@ -39,37 +39,47 @@ const HS256 = { alg: 'HS256', typ: 'JWT' }
 const good = sign(HS256, admin)
 
 /** Tokens that are refused, and as what. */
-const REFUSED: [rule: string, token: string, code?: string][] = [
-  ['an expired token is told from an invalid one', sign(HS256, { ...admin, exp: now - 1 }), 'TOKEN_EXPIRED'],
-  ['a token signed with another secret', sign(HS256, admin, 'another-secret')],
-  ['a token signed with an empty secret', sign(HS256, admin, '')],
-  ['an expired token signed with another secret', sign(HS256, { ...admin, exp: now - 1 }, 'another-secret')],
-  ['a token signed with the refresh secret', sign(HS256, admin, REFRESH_SECRET)],
-  ['a token of type refresh signed with the access secret', sign(HS256, { ...admin, type: 'refresh' })],
-  ['a token of another type', sign(HS256, { ...admin, type: 'reset' })],
-  ['a token that is not valid yet', sign(HS256, { ...admin, nbf: now + 600 })],
-  ['a token without an expiry', sign(HS256, { userId: 'u1', role: 'admin', iat: now })],
-  ['a token whose expiry is text', sign(HS256, { ...admin, exp: String(now + 600) })],
-  ['a token that never expires', sign(HS256, JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e400'))],
-  ['alg none without a signature', `${base64('{"alg":"none"}')}.${base64(JSON.stringify(admin))}.`],
-  ['alg none in other letters', `${base64('{"alg":"nOnE"}')}.${base64(JSON.stringify(admin))}.`],
-  ['a good token without its signature', `${good.split('.').slice(0, 2).join('.')}.`],
-  ['HS512 with the right secret', sign({ alg: 'HS512', typ: 'JWT' }, admin, ACCESS_SECRET, 'sha512')],
-  ['a key in the token itself', sign({ ...HS256, jwk: { kty: 'oct', k: base64('mine') } }, admin, 'mine')],
-  ['a role that is an object', sign(HS256, { ...admin, role: { admin: true } })],
-  ['a role that is a list', sign(HS256, { ...admin, role: ['admin'] })],
-  ['no role', sign(HS256, { ...admin, role: undefined })],
-  ['a userId that is a number', sign(HS256, { ...admin, userId: 1 })],
-  ['an empty userId', sign(HS256, { ...admin, userId: '' })],
-  ['a payload that is null', sign(HS256, 'null')],
-  ['a payload that is text', sign(HS256, '"admin"')],
-  ['a payload that is no JSON', sign(HS256, '{"userId":')],
-  ['a head that is no JSON', sign('{"alg":', admin)],
-  ['a head that is null', sign('null', admin)],
-  ['12 KB of letters', 'A'.repeat(12_000)],
-  ['4,000 dots', '.'.repeat(4_000)],
-  ['two tokens in a list', `${good}, Bearer ${good}`],
-  ['a space in front', ` ${good}`]
+const REFUSED: { rule: string; token: string; code?: string }[] = [
+  {
+    rule: 'an expired token is told from an invalid one',
+    token: sign(HS256, { ...admin, exp: now - 1 }),
+    code: 'TOKEN_EXPIRED'
+  },
+  { rule: 'a token signed with another secret', token: sign(HS256, admin, 'another-secret') },
+  { rule: 'a token signed with an empty secret', token: sign(HS256, admin, '') },
+  {
+    rule: 'an expired token signed with another secret',
+    token: sign(HS256, { ...admin, exp: now - 1 }, 'another-secret')
+  },
+  { rule: 'a token signed with the refresh secret', token: sign(HS256, admin, REFRESH_SECRET) },
+  { rule: 'a token of type refresh signed with the access secret', token: sign(HS256, { ...admin, type: 'refresh' }) },
+  { rule: 'a token of a type that is neither access nor refresh', token: sign(HS256, { ...admin, type: 'reset' }) },
+  { rule: 'a token that is not valid yet', token: sign(HS256, { ...admin, nbf: now + 600 }) },
+  { rule: 'a token without an expiry', token: sign(HS256, { userId: 'u1', role: 'admin', iat: now }) },
+  { rule: 'a token whose expiry is text', token: sign(HS256, { ...admin, exp: String(now + 600) }) },
+  { rule: 'a token that never expires', token: sign(HS256, JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e400')) },
+  { rule: 'alg none without a signature', token: `${base64('{"alg":"none"}')}.${base64(JSON.stringify(admin))}.` },
+  { rule: 'alg none in other letters', token: `${base64('{"alg":"nOnE"}')}.${base64(JSON.stringify(admin))}.` },
+  { rule: 'a good token without its signature', token: `${good.split('.').slice(0, 2).join('.')}.` },
+  { rule: 'HS512 with the right secret', token: sign({ alg: 'HS512', typ: 'JWT' }, admin, ACCESS_SECRET, 'sha512') },
+  {
+    rule: 'a key in the token itself',
+    token: sign({ ...HS256, jwk: { kty: 'oct', k: base64('mine') } }, admin, 'mine')
+  },
+  { rule: 'a role that is an object', token: sign(HS256, { ...admin, role: { admin: true } }) },
+  { rule: 'a role that is a list', token: sign(HS256, { ...admin, role: ['admin'] }) },
+  { rule: 'no role', token: sign(HS256, { ...admin, role: undefined }) },
+  { rule: 'a userId that is a number', token: sign(HS256, { ...admin, userId: 1 }) },
+  { rule: 'an empty userId', token: sign(HS256, { ...admin, userId: '' }) },
+  { rule: 'a payload that is null', token: sign(HS256, 'null') },
+  { rule: 'a payload that is text', token: sign(HS256, '"admin"') },
+  { rule: 'a payload that is no JSON', token: sign(HS256, '{"userId":') },
+  { rule: 'a head that is no JSON', token: sign('{"alg":', admin) },
+  { rule: 'a head that is null', token: sign('null', admin) },
+  { rule: '12 KB of letters', token: 'A'.repeat(12_000) },
+  { rule: '4,000 dots', token: '.'.repeat(4_000) },
+  { rule: 'two tokens in a list', token: `${good}, Bearer ${good}` },
+  { rule: 'a space in front', token: ` ${good}` }
 ]
 
 t.test('an access token carries userId, role, type, iat and exp, signed with HS256', async (t) => {
@@ -91,12 +101,16 @@ function lifetime({ claims }: any): number {
   return claims.exp - claims.iat
 }
 
-t.test('lifetimes', async (t) => {
+t.test('access tokens, logins and refresh tokens have the lifetimes of the documentation', async (t) => {
   const identity = { userId: 'u1', role: 'user' }
-  for (const [rule, options, seconds] of [
-    ['an access token lives 15 minutes', {}, 900],
-    ['the service may be told otherwise', { accessLifetime: 60 }, 60],
-    ['an access token lives 15 minutes in production', { mode: 'production' }, 900]
+  for (const { rule, options, seconds } of [
+    { rule: 'an access token lives 15 minutes', options: {}, seconds: 900 },
+    {
+      rule: 'an access token lives as long as the option accessLifetime says',
+      options: { accessLifetime: 60 },
+      seconds: 60
+    },
+    { rule: 'an access token lives 15 minutes in production', options: { mode: 'production' }, seconds: 900 }
   ] as const) {
     const tokens = createTokenService({ ...SECRETS, ...options })
     t.equal(lifetime(claimsOf(tokens.generateAccessToken(identity))), seconds, rule)
@@ -114,7 +128,7 @@ t.test('lifetimes', async (t) => {
   t.equal(lifetime(claimsOf(await tokens.generateRefreshToken('u1'))), 604_800, 'a refresh token lives 7 days')
 })
 
-t.test('verifyAccess', async (t) => {
+t.test('verifyAccess returns the identity of a good access token and refuses every other token', async (t) => {
   const tokens = createTokenService(SECRETS)
   t.strictSame(tokens.verifyAccess(good), { userId: 'u1', role: 'admin' }, 'a token without a type is an access token')
   t.strictSame(tokens.verifyAccess(sign(HS256, { ...admin, type: 'access' })), { userId: 'u1', role: 'admin' })
@@ -122,7 +136,7 @@ t.test('verifyAccess', async (t) => {
     userId: 'u2',
     role: 'user'
   })
-  for (const [rule, token, code = 'INVALID_TOKEN'] of REFUSED) {
+  for (const { rule, token, code = 'INVALID_TOKEN' } of REFUSED) {
     t.throws(() => tokens.verifyAccess(token), { statusCode: 401, code }, `refuses ${rule}`)
   }
   t.throws(() => tokens.verifyAccess(''), { statusCode: 401, code: 'INVALID_TOKEN' }, 'refuses an empty one')
@@ -174,7 +188,7 @@ t.test('a refresh token carries userId, type, iat and exp and is stored', async 
   t.equal(store.users.u1?.refreshToken, token)
 })
 
-t.test('refresh', async (t) => {
+t.test('refresh exchanges the stored refresh token for an access token, and nothing else', async (t) => {
   const claims = { userId: 'u1', type: 'refresh', iat: now, exp: now + 600 }
   const stored = sign(HS256, claims, REFRESH_SECRET)
   const bySecret = sign(HS256, claims)
@@ -192,18 +206,26 @@ t.test('refresh', async (t) => {
     t.ok(signedWith(ACCESS_SECRET))
   })
 
-  for (const [rule, token, record, down] of [
-    ['an access token', sign(HS256, { ...admin, type: 'access' }), stored],
-    ['a refresh token signed with the access secret', bySecret, bySecret],
-    ['another type signed with the refresh secret', byType, byType],
-    ['an expired token', expired, expired],
-    ['a token that is not the stored one', sign(HS256, { ...claims, iat: now - 5 }, REFRESH_SECRET), stored],
-    ['a token of a user without one', stored, null],
-    ['a token of a user who is gone', sign(HS256, { ...claims, userId: 'gone' }, REFRESH_SECRET), stored],
-    ['no token at all', undefined, stored],
-    ['text', 'junk', stored],
-    ['any token while the store is down', stored, stored, true]
-  ] as [string, string, string | null, boolean?][]) {
+  for (const { rule, token, record, down } of [
+    { rule: 'an access token', token: sign(HS256, { ...admin, type: 'access' }), record: stored },
+    { rule: 'a refresh token signed with the access secret', token: bySecret, record: bySecret },
+    { rule: 'a token of type access signed with the refresh secret', token: byType, record: byType },
+    { rule: 'an expired token', token: expired, record: expired },
+    {
+      rule: 'a token that is not the stored one',
+      token: sign(HS256, { ...claims, iat: now - 5 }, REFRESH_SECRET),
+      record: stored
+    },
+    { rule: 'a token of a user who has no stored token', token: stored, record: null },
+    {
+      rule: 'a token of a user who is gone',
+      token: sign(HS256, { ...claims, userId: 'gone' }, REFRESH_SECRET),
+      record: stored
+    },
+    { rule: 'no token at all', token: undefined, record: stored },
+    { rule: 'a text that is no token', token: 'junk', record: stored },
+    { rule: 'any token while the store is down', token: stored, record: stored, down: true }
+  ] as { rule: string; token: string; record: string | null; down?: boolean }[]) {
     t.test(`refuses ${rule} with "Invalid refresh token"`, async (t) => {
       const store = memoryStore({ u1: { refreshToken: record, role: 'user' } }, { down: down ?? false })
       const tokens = createTokenService({ ...SECRETS, store })
@@ -236,44 +258,65 @@ t.test('refresh', async (t) => {
   })
 })
 
-t.test('secrets', async (t) => {
+t.test('secrets are wanted in production, and weak ones are warned of', async (t) => {
   const long = 'x'.repeat(32)
   const other = 'y'.repeat(32)
   const short = 'é'.repeat(15)
-  const cases: [rule: string, given: Record<string, string>, expected: { warnings?: RegExp[]; missing?: RegExp }][] = [
+  const cases: { rule: string; given: Record<string, string>; expected: { warnings?: RegExp[]; missing?: RegExp } }[] =
     [
-      'production without any refuses to start',
-      { mode: 'production' },
-      { missing: /JWT_SECRET and REFRESH_TOKEN_SECRET/ }
-    ],
-    [
-      'production without one refuses to start',
-      { mode: 'production', JWT_SECRET: long },
-      { missing: /^REFRESH_TOKEN/ }
-    ],
-    [
-      'an empty secret is none',
-      { mode: 'production', JWT_SECRET: '', REFRESH_TOKEN_SECRET: long },
-      { missing: /^JWT_/ }
-    ],
-    ['production with both starts', { mode: 'production', JWT_SECRET: long, REFRESH_TOKEN_SECRET: other }, {}],
-    ['development starts without any', { mode: 'development' }, {}],
-    ['tests start without any', { mode: 'test' }, {}],
-    ['other modes start without any and are warned', { mode: 'staging' }, { warnings: [/"staging".*public/] }],
-    ['equal secrets are warned of', { JWT_SECRET: long, REFRESH_TOKEN_SECRET: long }, { warnings: [/equal/] }],
-    [
-      'bytes count, not letters',
-      { mode: 'production', JWT_SECRET: short, REFRESH_TOKEN_SECRET: long },
-      { warnings: [/^JWT_SECRET has 30 bytes/] }
-    ],
-    [
-      'short ones are warned of one by one',
-      { JWT_SECRET: 'a', REFRESH_TOKEN_SECRET: 'b' },
-      { warnings: [/^JWT_SECRET has 1 /, /^REFRESH_TOKEN_SECRET has 1 /] }
-    ],
-    ['options win over the environment', { accessSecret: 'mine', JWT_SECRET: long }, { warnings: [/JWT_SECRET has 4/] }]
-  ]
-  for (const [rule, { mode = 'development', accessSecret, ...environment }, { warnings = [], missing }] of cases) {
+      {
+        rule: 'production without any secret refuses to start',
+        given: { mode: 'production' },
+        expected: { missing: /JWT_SECRET and REFRESH_TOKEN_SECRET/ }
+      },
+      {
+        rule: 'production without the refresh secret refuses to start',
+        given: { mode: 'production', JWT_SECRET: long },
+        expected: { missing: /^REFRESH_TOKEN/ }
+      },
+      {
+        rule: 'an empty secret is none',
+        given: { mode: 'production', JWT_SECRET: '', REFRESH_TOKEN_SECRET: long },
+        expected: { missing: /^JWT_/ }
+      },
+      {
+        rule: 'production with both secrets starts',
+        given: { mode: 'production', JWT_SECRET: long, REFRESH_TOKEN_SECRET: other },
+        expected: {}
+      },
+      { rule: 'development starts without any secret', given: { mode: 'development' }, expected: {} },
+      { rule: 'tests start without any secret', given: { mode: 'test' }, expected: {} },
+      {
+        rule: 'other modes start without any secret and are warned',
+        given: { mode: 'staging' },
+        expected: { warnings: [/"staging".*public/] }
+      },
+      {
+        rule: 'equal secrets are warned of',
+        given: { JWT_SECRET: long, REFRESH_TOKEN_SECRET: long },
+        expected: { warnings: [/equal/] }
+      },
+      {
+        rule: 'bytes count, not letters',
+        given: { mode: 'production', JWT_SECRET: short, REFRESH_TOKEN_SECRET: long },
+        expected: { warnings: [/^JWT_SECRET has 30 bytes/] }
+      },
+      {
+        rule: 'each secret that is short is warned of',
+        given: { JWT_SECRET: 'a', REFRESH_TOKEN_SECRET: 'b' },
+        expected: { warnings: [/^JWT_SECRET has 1 /, /^REFRESH_TOKEN_SECRET has 1 /] }
+      },
+      {
+        rule: 'options win over the environment',
+        given: { accessSecret: 'mine', JWT_SECRET: long },
+        expected: { warnings: [/JWT_SECRET has 4/] }
+      }
+    ]
+  for (const {
+    rule,
+    given: { mode = 'development', accessSecret, ...environment },
+    expected: { warnings = [], missing }
+  } of cases) {
     t.test(rule, async (t) => {
       for (const name of ['JWT_SECRET', 'REFRESH_TOKEN_SECRET']) {
         const before = process.env[name]
@@ -333,159 +376,291 @@ async function guarded(t: Test, express: Engine, options: { failing?: boolean } 
 const nested = (code: string) => ({ error: { code, message: String }, meta: { timestamp: String, requestId: 'r-1' } })
 const flat = (code: string) => ({ error: code, message: String })
 
-onEachEngine('authenticate', async (t, express) => {
-  const url = await guarded(t, express)
-  const gone = sign(HS256, { ...admin, userId: 'gone' })
-  const expired = sign(HS256, { ...admin, exp: now - 1 })
+onEachEngine(
+  'authenticate lets good tokens pass and answers every other with 401, in both forms',
+  async (t, express) => {
+    const url = await guarded(t, express)
+    const gone = sign(HS256, { ...admin, userId: 'gone' })
+    const expired = sign(HS256, { ...admin, exp: now - 1 })
 
-  const rows: [rule: string, headers: string[], flat: string | object, nested: string | object][] = [
-    ['no header', [], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['another scheme', ['authorization', `Basic ${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['the token alone', ['authorization', good], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['the scheme in lower case', ['authorization', `bearer ${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['the scheme glued to the token', ['authorization', `Bearer${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['a tab after the scheme', ['authorization', `Bearer\t${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['the scheme alone', ['authorization', 'Bearer '], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['the token in another header', ['x-access-token', good, 'cookie', `token=${good}`], 'NO_TOKEN', 'UNAUTHORIZED'],
-    ['an expired token', ['authorization', `Bearer ${expired}`], 'TOKEN_EXPIRED', 'INVALID_TOKEN'],
-    [
-      'two headers, bad first',
-      ['authorization', 'Bearer x', 'authorization', `Bearer ${good}`],
-      'INVALID_TOKEN',
-      'INVALID_TOKEN'
-    ],
-    [
-      'two headers, good first',
-      ['authorization', `Bearer ${good}`, 'Authorization', 'Bearer x'],
-      'INVALID_TOKEN',
-      'INVALID_TOKEN'
-    ],
-    [
-      'a good token',
-      ['authorization', `Bearer ${good}`],
-      { userId: 'u1', role: 'admin' },
-      { id: 'u1', email: 'a@b.c', role: 'admin', name: 'Ada' }
-    ],
-    ['a user who is gone', ['authorization', `Bearer ${gone}`], { userId: 'gone', role: 'admin' }, 'INVALID_TOKEN'],
-    ...REFUSED.map(([rule, token, code = 'INVALID_TOKEN']): [string, string[], string, string] => [
-      rule,
-      ['authorization', `Bearer ${token}`],
-      code,
-      'INVALID_TOKEN'
-    ])
-  ]
-  for (const [rule, headers, ...expected] of rows) {
-    t.test(rule, async (t) => {
-      for (const [index, form] of ['flat', 'nested'].entries()) {
-        const outcome = expected[index] as string | object
-        const answer = await send(`${url}/${form}`, headers)
-        if (typeof outcome === 'object') {
-          t.equal(answer.status, 200, form)
-          t.strictSame(answer.body.user, outcome, `${form}: request.user`)
-        } else {
-          t.equal(answer.status, 401, form)
-          t.match(answer.body, form === 'flat' ? flat(outcome) : nested(outcome), form)
-          const keys = form === 'flat' ? ['error', 'message'] : ['error', 'meta']
-          t.strictSame(Object.keys(answer.body), keys, `${form}: no more than the shape`)
-          t.equal(answer.headers['www-authenticate'], 'Bearer', form)
+    const rows: { rule: string; headers: string[]; flat: string | object; nested: string | object }[] = [
+      { rule: 'no header', headers: [], flat: 'NO_TOKEN', nested: 'UNAUTHORIZED' },
+      {
+        rule: 'a header of another scheme than Bearer',
+        headers: ['authorization', `Basic ${good}`],
+        flat: 'NO_TOKEN',
+        nested: 'UNAUTHORIZED'
+      },
+      { rule: 'a token without a scheme', headers: ['authorization', good], flat: 'NO_TOKEN', nested: 'UNAUTHORIZED' },
+      {
+        rule: 'the scheme in lower case',
+        headers: ['authorization', `bearer ${good}`],
+        flat: 'NO_TOKEN',
+        nested: 'UNAUTHORIZED'
+      },
+      {
+        rule: 'the scheme glued to the token',
+        headers: ['authorization', `Bearer${good}`],
+        flat: 'NO_TOKEN',
+        nested: 'UNAUTHORIZED'
+      },
+      {
+        rule: 'a tab after the scheme',
+        headers: ['authorization', `Bearer\t${good}`],
+        flat: 'NO_TOKEN',
+        nested: 'UNAUTHORIZED'
+      },
+      {
+        rule: 'the scheme without a token',
+        headers: ['authorization', 'Bearer '],
+        flat: 'NO_TOKEN',
+        nested: 'UNAUTHORIZED'
+      },
+      {
+        rule: 'the token in another header',
+        headers: ['x-access-token', good, 'cookie', `token=${good}`],
+        flat: 'NO_TOKEN',
+        nested: 'UNAUTHORIZED'
+      },
+      {
+        rule: 'an expired token',
+        headers: ['authorization', `Bearer ${expired}`],
+        flat: 'TOKEN_EXPIRED',
+        nested: 'INVALID_TOKEN'
+      },
+      {
+        rule: 'two Authorization headers, the bad one first',
+        headers: ['authorization', 'Bearer x', 'authorization', `Bearer ${good}`],
+        flat: 'INVALID_TOKEN',
+        nested: 'INVALID_TOKEN'
+      },
+      {
+        rule: 'two Authorization headers, the good one first',
+        headers: ['authorization', `Bearer ${good}`, 'Authorization', 'Bearer x'],
+        flat: 'INVALID_TOKEN',
+        nested: 'INVALID_TOKEN'
+      },
+      {
+        rule: 'a good token',
+        headers: ['authorization', `Bearer ${good}`],
+        flat: { userId: 'u1', role: 'admin' },
+        nested: { id: 'u1', email: 'a@b.c', role: 'admin', name: 'Ada' }
+      },
+      {
+        rule: 'a user who is gone',
+        headers: ['authorization', `Bearer ${gone}`],
+        flat: { userId: 'gone', role: 'admin' },
+        nested: 'INVALID_TOKEN'
+      },
+      ...REFUSED.map(({ rule, token, code = 'INVALID_TOKEN' }) => ({
+        rule,
+        headers: ['authorization', `Bearer ${token}`],
+        flat: code,
+        nested: 'INVALID_TOKEN'
+      }))
+    ]
+    for (const { rule, headers, ...expected } of rows) {
+      t.test(rule, async (t) => {
+        for (const form of ['flat', 'nested'] as const) {
+          const outcome = expected[form]
+          const answer = await send(`${url}/${form}`, headers)
+          if (typeof outcome === 'object') {
+            t.equal(answer.status, 200, form)
+            t.strictSame(answer.body.user, outcome, `${form}: request.user`)
+          } else {
+            t.equal(answer.status, 401, form)
+            t.match(answer.body, form === 'flat' ? flat(outcome) : nested(outcome), form)
+            const keys = form === 'flat' ? ['error', 'message'] : ['error', 'meta']
+            t.strictSame(Object.keys(answer.body), keys, `${form}: no more than the shape`)
+            t.equal(answer.headers['www-authenticate'], 'Bearer', form)
+          }
         }
-      }
+      })
+    }
+
+    t.test('a token in the query string is not looked at', async (t) => {
+      const answer = await send(`${url}/flat?access_token=${good}&token=${good}`)
+      t.match(answer, { status: 401, body: flat('NO_TOKEN') })
+    })
+
+    t.test('a user sent along in the request does not count', async (t) => {
+      const answer = await send(`${url}/flat?user=admin`, ['x-user', '{"role":"admin"}', 'user', 'admin'])
+      t.match(answer, { status: 401, body: flat('NO_TOKEN') })
+    })
+
+    t.test('nested: a store that fails is handed to next', async (t) => {
+      const token = sign(HS256, { ...admin, userId: 'down' })
+      const answer = await send(`${url}/nested`, ['authorization', `Bearer ${token}`])
+      t.match(answer, { status: 599, body: { handedOver: 'the database is down' } })
+    })
+
+    t.test('a check that fails: 500 AUTH_ERROR when flat, handed to next when nested', async (t) => {
+      const url = await guarded(t, express, { failing: true })
+      const headers = ['authorization', `Bearer ${good}`]
+      t.match(await send(`${url}/flat`, headers), { status: 500, body: flat('AUTH_ERROR') })
+      t.match(await send(`${url}/nested`, headers), { status: 599, body: { handedOver: 'the verifier is broken' } })
     })
   }
-
-  t.test('a token in the query string is not looked at', async (t) => {
-    const answer = await send(`${url}/flat?access_token=${good}&token=${good}`)
-    t.match(answer, { status: 401, body: flat('NO_TOKEN') })
-  })
-
-  t.test('a user sent along in the request does not count', async (t) => {
-    const answer = await send(`${url}/flat?user=admin`, ['x-user', '{"role":"admin"}', 'user', 'admin'])
-    t.match(answer, { status: 401, body: flat('NO_TOKEN') })
-  })
-
-  t.test('nested: a store that fails is handed to next', async (t) => {
-    const token = sign(HS256, { ...admin, userId: 'down' })
-    const answer = await send(`${url}/nested`, ['authorization', `Bearer ${token}`])
-    t.match(answer, { status: 599, body: { handedOver: 'the database is down' } })
-  })
-
-  t.test('a check that fails: 500 AUTH_ERROR when flat, handed to next when nested', async (t) => {
-    const url = await guarded(t, express, { failing: true })
-    const headers = ['authorization', `Bearer ${good}`]
-    t.match(await send(`${url}/flat`, headers), { status: 500, body: flat('AUTH_ERROR') })
-    t.match(await send(`${url}/nested`, headers), { status: 599, body: { handedOver: 'the verifier is broken' } })
-  })
-})
+)
 
 function withRole(role: string): string[] {
   return ['authorization', `Bearer ${sign(HS256, { ...admin, role })}`]
 }
 
-onEachEngine('requireRole', async (t, express) => {
-  const url = await guarded(t, express)
-  const rows: [rule: string, path: string, headers: string[], status: number, body: object][] = [
-    ['flat: no user', '/open/flat', [], 401, flat('AUTHENTICATION_REQUIRED')],
-    ['nested: no user', '/open/nested', [], 401, nested('UNAUTHORIZED')],
-    ['flat: another role', '/flat/admin', withRole('user'), 403, flat('INSUFFICIENT_PERMISSIONS')],
-    ['flat: the role in other letters', '/flat/admin', withRole('Admin'), 403, flat('INSUFFICIENT_PERMISSIONS')],
-    ['flat: part of a role', '/flat/admin', withRole('adm'), 403, flat('INSUFFICIENT_PERMISSIONS')],
-    ['flat: an empty role', '/flat/admin', withRole(''), 403, flat('INSUFFICIENT_PERMISSIONS')],
-    ['flat: a member of every object', '/flat/admin', withRole('constructor'), 403, flat('INSUFFICIENT_PERMISSIONS')],
-    ['flat: one of the roles', '/flat/admin', withRole('moderator'), 200, { user: { role: 'moderator' } }],
-    ['nested: the record decides, not the token', '/nested/admin', withRole('user'), 200, { user: { role: 'admin' } }]
-  ]
-  for (const [rule, path, headers, status, body] of rows) {
-    t.test(rule, async (t) => t.match(await send(url + path, headers), { status, body }))
-  }
+onEachEngine(
+  'requireRole lets one of its roles pass and answers every other request with 401 or 403',
+  async (t, express) => {
+    const url = await guarded(t, express)
+    const rows: { rule: string; path: string; headers: string[]; status: number; body: object }[] = [
+      { rule: 'flat: no user', path: '/open/flat', headers: [], status: 401, body: flat('AUTHENTICATION_REQUIRED') },
+      { rule: 'nested: no user', path: '/open/nested', headers: [], status: 401, body: nested('UNAUTHORIZED') },
+      {
+        rule: 'flat: a role that is not allowed',
+        path: '/flat/admin',
+        headers: withRole('user'),
+        status: 403,
+        body: flat('INSUFFICIENT_PERMISSIONS')
+      },
+      {
+        rule: 'flat: the role in other letters',
+        path: '/flat/admin',
+        headers: withRole('Admin'),
+        status: 403,
+        body: flat('INSUFFICIENT_PERMISSIONS')
+      },
+      {
+        rule: 'flat: part of a role',
+        path: '/flat/admin',
+        headers: withRole('adm'),
+        status: 403,
+        body: flat('INSUFFICIENT_PERMISSIONS')
+      },
+      {
+        rule: 'flat: an empty role',
+        path: '/flat/admin',
+        headers: withRole(''),
+        status: 403,
+        body: flat('INSUFFICIENT_PERMISSIONS')
+      },
+      {
+        rule: 'flat: a member of every object',
+        path: '/flat/admin',
+        headers: withRole('constructor'),
+        status: 403,
+        body: flat('INSUFFICIENT_PERMISSIONS')
+      },
+      {
+        rule: 'flat: a role that is allowed',
+        path: '/flat/admin',
+        headers: withRole('moderator'),
+        status: 200,
+        body: { user: { role: 'moderator' } }
+      },
+      {
+        rule: 'nested: the record decides, not the token',
+        path: '/nested/admin',
+        headers: withRole('user'),
+        status: 200,
+        body: { user: { role: 'admin' } }
+      }
+    ]
+    for (const { rule, path, headers, status, body } of rows) {
+      t.test(rule, async (t) => t.match(await send(url + path, headers), { status, body }))
+    }
 
-  t.test('nested: another role', async (t) => {
-    const app = express()
-    app.use((request, _response, next) => {
-      Object.assign(request, { user: { role: 'user' } })
-      Object.defineProperty(request, 'requestId', { value: 'r-1' })
-      next()
+    t.test('nested: a role that is not allowed is 403 FORBIDDEN', async (t) => {
+      const app = express()
+      app.use((request, _response, next) => {
+        Object.assign(request, { user: { role: 'user' } })
+        Object.defineProperty(request, 'requestId', { value: 'r-1' })
+        next()
+      })
+      app.use(asExpress(requireRole(['admin'], { form: 'nested' })))
+      t.match(await send(await listen(t, app)), { status: 403, body: nested('FORBIDDEN') })
     })
-    app.use(asExpress(requireRole(['admin'], { form: 'nested' })))
-    t.match(await send(await listen(t, app)), { status: 403, body: nested('FORBIDDEN') })
-  })
 
-  t.test('takes a list of roles only', async (t) => {
-    t.throws(() => requireRole('administrator' as any, { form: 'flat' }), TypeError)
-    t.throws(() => requireRole([], { form: 'flat' }), TypeError)
-  })
-})
+    t.test('requireRole takes a list of roles only', async (t) => {
+      t.throws(() => requireRole('administrator' as any, { form: 'flat' }), TypeError)
+      t.throws(() => requireRole([], { form: 'flat' }), TypeError)
+    })
+  }
+)
 
 t.test('wrong options are refused where they are given', async (t) => {
   const tokens = createTokenService(SECRETS)
   const findUser = () => null
-  const rows: readonly (readonly [make: (given: never) => unknown, given: unknown, message: RegExp])[] = [
-    [createTokenService, { accessLifetime: 'x' }, /option accessLifetime of createTokenService .*it is "x"$/],
-    [createTokenService, { accessLifetime: -1 }, /accessLifetime .*at least 1; it is -1$/],
-    [createTokenService, { accessLifetime: NaN }, /accessLifetime .*it is NaN$/],
-    [createTokenService, { refreshLifetime: 1.5 }, /refreshLifetime .*it is 1\.5$/],
-    [createTokenService, { store: {} }, /store of \w+ must be an object with save, read and clear; it is \{\}$/],
-    [createTokenService, { mode: 1 }, /mode .*it is 1$/],
-    [createTokenService, { onWarning: 'log' }, /onWarning of \w+ must be a function/],
-    [createTokenService, { lifetime: 60 }, /^createTokenService has no option lifetime; it has .*accessLifetime/],
-    [createTokenService, 'secret', /^createTokenService takes an object of options; it was given a string$/],
-    [authenticate, { form: 'FLAT', tokens }, /form of authenticate must be 'flat' or 'nested'; it is "FLAT"$/],
-    [authenticate, undefined, /^authenticate takes an object of options; it was given undefined$/],
-    [authenticate, { form: 'flat' }, /tokens of \w+ must be an object with verifyAccess.*it is undefined$/],
-    [authenticate, { form: 'flat', tokens, findUser }, /authenticate has no option findUser/],
-    [authenticate, { form: 'nested', tokens }, /findUser of \w+ must be a function; it is undefined$/],
-    [authenticate, { form: 'nested', tokens, findUser: 1 }, /findUser of \w+ must be a function; it is 1$/],
-    [(given) => requireRole(['admin'], given), undefined, /^requireRole takes an object of options/],
-    [(given) => requireRole(['admin'], given), { form: 'round' }, /form of requireRole must be .*"round"$/],
-    [
-      (given) => requireRole(given, { form: 'flat' }),
-      'admin',
-      /^requireRole takes a list of .*; it was given "admin"$/
-    ],
-    [createPasswordHasher, { threads: 0 }, /threads .*at least 1; it is 0$/],
-    [createPasswordHasher, { maxWaiting: -1 }, /maxWaiting .*it is -1$/],
-    [createPasswordHasher, { rounds: 12 }, /createPasswordHasher has no option rounds/]
+  const rows: readonly { make: (given: never) => unknown; given: unknown; message: RegExp }[] = [
+    {
+      make: createTokenService,
+      given: { accessLifetime: 'x' },
+      message: /option accessLifetime of createTokenService .*it is "x"$/
+    },
+    { make: createTokenService, given: { accessLifetime: -1 }, message: /accessLifetime .*at least 1; it is -1$/ },
+    { make: createTokenService, given: { accessLifetime: NaN }, message: /accessLifetime .*it is NaN$/ },
+    { make: createTokenService, given: { refreshLifetime: 1.5 }, message: /refreshLifetime .*it is 1\.5$/ },
+    {
+      make: createTokenService,
+      given: { store: {} },
+      message: /store of \w+ must be an object with save, read and clear; it is \{\}$/
+    },
+    { make: createTokenService, given: { mode: 1 }, message: /mode .*it is 1$/ },
+    { make: createTokenService, given: { onWarning: 'log' }, message: /onWarning of \w+ must be a function/ },
+    {
+      make: createTokenService,
+      given: { lifetime: 60 },
+      message: /^createTokenService has no option lifetime; it has .*accessLifetime/
+    },
+    {
+      make: createTokenService,
+      given: 'secret',
+      message: /^createTokenService takes an object of options; it was given a string$/
+    },
+    {
+      make: authenticate,
+      given: { form: 'FLAT', tokens },
+      message: /form of authenticate must be 'flat' or 'nested'; it is "FLAT"$/
+    },
+    {
+      make: authenticate,
+      given: undefined,
+      message: /^authenticate takes an object of options; it was given undefined$/
+    },
+    {
+      make: authenticate,
+      given: { form: 'flat' },
+      message: /tokens of \w+ must be an object with verifyAccess.*it is undefined$/
+    },
+    { make: authenticate, given: { form: 'flat', tokens, findUser }, message: /authenticate has no option findUser/ },
+    {
+      make: authenticate,
+      given: { form: 'nested', tokens },
+      message: /findUser of \w+ must be a function; it is undefined$/
+    },
+    {
+      make: authenticate,
+      given: { form: 'nested', tokens, findUser: 1 },
+      message: /findUser of \w+ must be a function; it is 1$/
+    },
+    {
+      make: (given) => requireRole(['admin'], given),
+      given: undefined,
+      message: /^requireRole takes an object of options/
+    },
+    {
+      make: (given) => requireRole(['admin'], given),
+      given: { form: 'round' },
+      message: /form of requireRole must be .*"round"$/
+    },
+    {
+      make: (given) => requireRole(given, { form: 'flat' }),
+      given: 'admin',
+      message: /^requireRole takes a list of .*; it was given "admin"$/
+    },
+    { make: createPasswordHasher, given: { threads: 0 }, message: /threads .*at least 1; it is 0$/ },
+    { make: createPasswordHasher, given: { maxWaiting: -1 }, message: /maxWaiting .*it is -1$/ },
+    { make: createPasswordHasher, given: { rounds: 12 }, message: /createPasswordHasher has no option rounds/ }
   ]
-  for (const [make, given, message] of rows) {
+  for (const { make, given, message } of rows) {
     t.throws(() => make(given as never), { name: 'TypeError', message }, String(message))
   }
   t.throws(
@@ -507,7 +682,7 @@ async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   return Math.min(...spent)
 }
 
-t.test('password hasher', async (t) => {
+t.test('the password hasher hashes and verifies with the same work for every answer', async (t) => {
   const hasher = createPasswordHasher()
   t.teardown(() => hasher.close())
   const hash = await hasher.hash('Correct-Horse-1')
@@ -519,19 +694,19 @@ t.test('password hasher', async (t) => {
   })
 
   const elsewhere = bcrypt.hashSync('Correct-Horse-1', 4)
-  const rows: [rule: string, password: string, hash: string | null | undefined, equal: boolean][] = [
-    ['the right password', 'Correct-Horse-1', hash, true],
-    ['a hash of another cost', 'Correct-Horse-1', elsewhere, true],
-    ['a hash of PHP', 'Correct-Horse-1', elsewhere.replace('$2b$', '$2y$'), true],
-    ['a wrong password', 'Correct-Horse-2', hash, false],
-    ['an empty password', '', hash, false],
-    ['the hash itself', hash, hash, false],
-    ['no user', 'Correct-Horse-1', undefined, false],
-    ['a user without a password', 'Correct-Horse-1', null, false],
-    ['something that is no hash', 'Correct-Horse-1', 'Correct-Horse-1', false],
-    ['an empty hash', '', '', false]
+  const rows: { rule: string; password: string; stored: string | null | undefined; equal: boolean }[] = [
+    { rule: 'the right password', password: 'Correct-Horse-1', stored: hash, equal: true },
+    { rule: 'a hash of another cost', password: 'Correct-Horse-1', stored: elsewhere, equal: true },
+    { rule: 'a hash of PHP', password: 'Correct-Horse-1', stored: elsewhere.replace('$2b$', '$2y$'), equal: true },
+    { rule: 'a wrong password', password: 'Correct-Horse-2', stored: hash, equal: false },
+    { rule: 'an empty password', password: '', stored: hash, equal: false },
+    { rule: 'the hash itself', password: hash, stored: hash, equal: false },
+    { rule: 'no user', password: 'Correct-Horse-1', stored: undefined, equal: false },
+    { rule: 'a user without a password', password: 'Correct-Horse-1', stored: null, equal: false },
+    { rule: 'something that is no hash', password: 'Correct-Horse-1', stored: 'Correct-Horse-1', equal: false },
+    { rule: 'an empty hash', password: '', stored: '', equal: false }
   ]
-  for (const [rule, password, given, equal] of rows) {
+  for (const { rule, password, stored: given, equal } of rows) {
     t.test(`${rule}: ${equal}, for the work of one hash`, async (t) => {
       const before = hasher.completed
       t.equal(await hasher.verify(password, given), equal)
@@ -590,7 +765,7 @@ t.test('password hasher', async (t) => {
     t.ok(await hasher.hash('a'))
   })
 
-  t.test('256 wait by default', async (t) => {
+  t.test('256 calls wait by default', async (t) => {
     const hasher = createPasswordHasher({ cost: 4, threads: 1 })
     t.teardown(() => hasher.close())
     const results = await Promise.allSettled(Array.from({ length: 260 }, () => hasher.hash('a')))

@@ -32,76 +32,146 @@ async function gather(stream: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 t.test('JSON, urlencoded and text bodies are parsed for the handler', async (t) => {
-  const rows: readonly (readonly [rule: string, headers: Record<string, string>, body: Body, expected: unknown])[] = [
-    ['an object', JSON_TYPE, '{"a":"ü"}', { a: 'ü' }],
-    ['an array', JSON_TYPE, '[1]', [1]],
-    ['a text', JSON_TYPE, '"x"', 'x'],
-    ['a number', JSON_TYPE, '0', 0],
-    ['null', JSON_TYPE, 'null', null],
-    ['white space around', JSON_TYPE, ' \n{"a":1}\r\n', { a: 1 }],
-    ['a byte order mark', JSON_TYPE, '\ufeff{"a":1}', { a: 1 }],
-    ['an empty body is undefined', JSON_TYPE, '', undefined],
-    ['a type with suffix', { 'content-type': 'application/vnd.api+json' }, '{"a":1}', { a: 1 }],
-    [
-      'a type in upper case, a charset in quotes',
-      { 'content-type': 'APPLICATION/JSON; Charset="UTF-8"' },
-      '{"a":"ü"}',
-      { a: 'ü' }
-    ],
-    ['a charset spelled utf8', { 'content-type': 'application/json;charset=utf8' }, '{"a":"ü"}', { a: 'ü' }],
-    ['parameters without a sense', { 'content-type': 'application/json; =; ;x' }, '{"a":1}', { a: 1 }],
-    [
-      'UTF-16',
-      { 'content-type': 'application/json; charset=utf-16le' },
-      Buffer.from('{"a":"ü"}', 'utf16le'),
-      { a: 'ü' }
-    ],
-    [
-      'Latin-1',
-      { 'content-type': 'application/json; charset=iso-8859-1' },
-      Buffer.from('{"a":"ü"}', 'latin1'),
-      { a: 'ü' }
-    ],
-    ['a key named constructor', JSON_TYPE, '{"constructor":"x","prototype":1}', { constructor: 'x', prototype: 1 }],
-    ['a hundred levels', JSON_TYPE, nested(100), JSON.parse(nested(100))],
-    ['gzip', { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync('{"a":"ü"}'), { a: 'ü' }],
-    ['gzip in upper case', { ...JSON_TYPE, 'content-encoding': 'GZIP' }, gzipSync('{"a":1}'), { a: 1 }],
-    ['deflate', { ...JSON_TYPE, 'content-encoding': 'deflate' }, deflateSync('{"a":1}'), { a: 1 }],
-    ['br', { ...JSON_TYPE, 'content-encoding': 'br' }, brotliCompressSync('{"a":1}'), { a: 1 }],
-    ['identity', { ...JSON_TYPE, 'content-encoding': 'Identity' }, '{"a":1}', { a: 1 }],
-    ['an empty Content-Encoding', { ...JSON_TYPE, 'content-encoding': '' }, '{"a":1}', { a: 1 }],
-    ['a form', FORM_TYPE, 'a=1&b=%C3%BC+x&c=', { a: '1', b: 'ü x', c: '' }],
-    ['a repeated field', FORM_TYPE, 'a=1&a=2', { a: ['1', '2'] }],
-    [
-      'fields with brackets stay flat',
-      FORM_TYPE,
-      'a[b]=1&constructor[prototype][x]=1',
-      { 'a[b]': '1', 'constructor[prototype][x]': '1' }
-    ],
-    ['a form with a broken escape', FORM_TYPE, 'a=%zz', { a: '%zz' }],
-    ['__proto__ is dropped from a form', FORM_TYPE, '__proto__=1&a=2', { a: '2' }],
-    ['an empty form is undefined', FORM_TYPE, '', undefined],
-    [
-      'a form in Latin-1',
-      { 'content-type': `${FORM_TYPE['content-type']}; charset=latin1` },
-      Buffer.from('a=ü', 'latin1'),
-      { a: 'ü' }
-    ],
-    [
-      'a thousand fields',
-      FORM_TYPE,
-      Array.from({ length: 1000 }, () => 'a=1').join('&'),
-      { a: Array.from({ length: 1000 }, () => '1') }
-    ],
-    ['text', TEXT_TYPE, 'ü', 'ü'],
-    ['text in gzip', { ...TEXT_TYPE, 'content-encoding': 'gzip' }, gzipSync('ü'), 'ü'],
-    ['another type is left alone', { 'content-type': 'application/xml' }, '<a/>', undefined],
-    ['bytes are left alone', { 'content-type': 'application/octet-stream' }, 'x', undefined],
-    ['multipart is left alone', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', undefined],
-    ['no type is left alone', {}, 'x', undefined]
+  const rows: readonly { rule: string; headers: Record<string, string>; body: Body; expected: unknown }[] = [
+    { rule: 'an object', headers: JSON_TYPE, body: '{"a":"ü"}', expected: { a: 'ü' } },
+    { rule: 'an array', headers: JSON_TYPE, body: '[1]', expected: [1] },
+    { rule: 'a text', headers: JSON_TYPE, body: '"x"', expected: 'x' },
+    { rule: 'a number', headers: JSON_TYPE, body: '0', expected: 0 },
+    { rule: 'null', headers: JSON_TYPE, body: 'null', expected: null },
+    { rule: 'white space around', headers: JSON_TYPE, body: ' \n{"a":1}\r\n', expected: { a: 1 } },
+    { rule: 'a byte order mark', headers: JSON_TYPE, body: '\ufeff{"a":1}', expected: { a: 1 } },
+    { rule: 'an empty body is undefined', headers: JSON_TYPE, body: '', expected: undefined },
+    {
+      rule: 'a type with suffix',
+      headers: { 'content-type': 'application/vnd.api+json' },
+      body: '{"a":1}',
+      expected: { a: 1 }
+    },
+    {
+      rule: 'a type in upper case, a charset in quotes',
+      headers: { 'content-type': 'APPLICATION/JSON; Charset="UTF-8"' },
+      body: '{"a":"ü"}',
+      expected: { a: 'ü' }
+    },
+    {
+      rule: 'a charset spelled utf8',
+      headers: { 'content-type': 'application/json;charset=utf8' },
+      body: '{"a":"ü"}',
+      expected: { a: 'ü' }
+    },
+    {
+      rule: 'parameters without a sense',
+      headers: { 'content-type': 'application/json; =; ;x' },
+      body: '{"a":1}',
+      expected: { a: 1 }
+    },
+    {
+      rule: 'JSON in UTF-16',
+      headers: { 'content-type': 'application/json; charset=utf-16le' },
+      body: Buffer.from('{"a":"ü"}', 'utf16le'),
+      expected: { a: 'ü' }
+    },
+    {
+      rule: 'JSON in Latin-1',
+      headers: { 'content-type': 'application/json; charset=iso-8859-1' },
+      body: Buffer.from('{"a":"ü"}', 'latin1'),
+      expected: { a: 'ü' }
+    },
+    {
+      rule: 'a key named constructor',
+      headers: JSON_TYPE,
+      body: '{"constructor":"x","prototype":1}',
+      expected: { constructor: 'x', prototype: 1 }
+    },
+    { rule: 'a hundred levels', headers: JSON_TYPE, body: nested(100), expected: JSON.parse(nested(100)) },
+    {
+      rule: 'a JSON body in gzip',
+      headers: { ...JSON_TYPE, 'content-encoding': 'gzip' },
+      body: gzipSync('{"a":"ü"}'),
+      expected: { a: 'ü' }
+    },
+    {
+      rule: 'a JSON body in gzip, written in upper case',
+      headers: { ...JSON_TYPE, 'content-encoding': 'GZIP' },
+      body: gzipSync('{"a":1}'),
+      expected: { a: 1 }
+    },
+    {
+      rule: 'a JSON body in deflate',
+      headers: { ...JSON_TYPE, 'content-encoding': 'deflate' },
+      body: deflateSync('{"a":1}'),
+      expected: { a: 1 }
+    },
+    {
+      rule: 'a JSON body in br',
+      headers: { ...JSON_TYPE, 'content-encoding': 'br' },
+      body: brotliCompressSync('{"a":1}'),
+      expected: { a: 1 }
+    },
+    {
+      rule: 'a JSON body with the encoding identity',
+      headers: { ...JSON_TYPE, 'content-encoding': 'Identity' },
+      body: '{"a":1}',
+      expected: { a: 1 }
+    },
+    {
+      rule: 'an empty Content-Encoding',
+      headers: { ...JSON_TYPE, 'content-encoding': '' },
+      body: '{"a":1}',
+      expected: { a: 1 }
+    },
+    { rule: 'a form', headers: FORM_TYPE, body: 'a=1&b=%C3%BC+x&c=', expected: { a: '1', b: 'ü x', c: '' } },
+    { rule: 'a repeated field', headers: FORM_TYPE, body: 'a=1&a=2', expected: { a: ['1', '2'] } },
+    {
+      rule: 'fields with brackets stay flat',
+      headers: FORM_TYPE,
+      body: 'a[b]=1&constructor[prototype][x]=1',
+      expected: { 'a[b]': '1', 'constructor[prototype][x]': '1' }
+    },
+    { rule: 'a form with a broken escape', headers: FORM_TYPE, body: 'a=%zz', expected: { a: '%zz' } },
+    { rule: '__proto__ is dropped from a form', headers: FORM_TYPE, body: '__proto__=1&a=2', expected: { a: '2' } },
+    { rule: 'an empty form is undefined', headers: FORM_TYPE, body: '', expected: undefined },
+    {
+      rule: 'a form in Latin-1',
+      headers: { 'content-type': `${FORM_TYPE['content-type']}; charset=latin1` },
+      body: Buffer.from('a=ü', 'latin1'),
+      expected: { a: 'ü' }
+    },
+    {
+      rule: 'a thousand fields',
+      headers: FORM_TYPE,
+      body: Array.from({ length: 1000 }, () => 'a=1').join('&'),
+      expected: { a: Array.from({ length: 1000 }, () => '1') }
+    },
+    { rule: 'a text body', headers: TEXT_TYPE, body: 'ü', expected: 'ü' },
+    {
+      rule: 'a text body in gzip',
+      headers: { ...TEXT_TYPE, 'content-encoding': 'gzip' },
+      body: gzipSync('ü'),
+      expected: 'ü'
+    },
+    {
+      rule: 'a body of a type that is not parsed stays unread',
+      headers: { 'content-type': 'application/xml' },
+      body: '<a/>',
+      expected: undefined
+    },
+    {
+      rule: 'a body of bytes stays unread',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: 'x',
+      expected: undefined
+    },
+    {
+      rule: 'a multipart body stays unread',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: '--x--',
+      expected: undefined
+    },
+    { rule: 'a body without a type stays unread', headers: {}, body: 'x', expected: undefined }
   ]
   onEveryHost(t, { routes: echoRoutes }, async (t, call) => {
-    for (const [rule, headers, body, expected] of rows) {
+    for (const { rule, headers, body, expected } of rows) {
       const { status, json } = await call('POST /api/echo', { headers, body })
       t.equal(status, 200, rule)
       t.strictSame(json, JSON.parse(JSON.stringify({ type: typeof expected, body: expected })), rule)
@@ -202,49 +272,89 @@ const TOO_LARGE = [413, 'PAYLOAD_TOO_LARGE'] as const
 const UNSUPPORTED = [415, 'UNSUPPORTED_MEDIA_TYPE'] as const
 
 t.test("bodies that cannot be parsed are refused in the app's error shape", async (t) => {
-  const rows: readonly (readonly [
-    rule: string,
-    headers: Record<string, string>,
-    body: Body,
-    wanted: readonly [number, string]
-  ])[] = [
-    ['malformed JSON', JSON_TYPE, '{"a":', VALIDATION],
-    ['JSON and more', JSON_TYPE, '{"a":1}x', VALIDATION],
-    ['only white space', JSON_TYPE, ' ', VALIDATION],
-    ['a NUL', JSON_TYPE, '\0', VALIDATION],
-    [
-      'JSON in another charset than it says',
-      { 'content-type': 'application/json; charset=utf-16le' },
-      '{"a":1}',
-      VALIDATION
-    ],
-    ['__proto__ as a key', JSON_TYPE, '{"a":[{"__proto__":{"x":1}}]}', VALIDATION],
-    ['__proto__ with an escape', JSON_TYPE, '{"\\u005f_proto__":{"x":1}}', VALIDATION],
-    ['constructor.prototype', JSON_TYPE, '{"constructor":{"prototype":{"x":1}}}', VALIDATION],
-    ['a hundred and one levels', JSON_TYPE, nested(101), VALIDATION],
-    ['levels without end', JSON_TYPE, nested(100_000), VALIDATION],
-    ['levels of objects', JSON_TYPE, '{"a":'.repeat(101) + '1' + '}'.repeat(101), VALIDATION],
-    ['a form of more than a thousand fields', FORM_TYPE, 'a=1&'.repeat(1001), VALIDATION],
-    ['an unknown charset', { 'content-type': 'application/json; charset=x-none' }, '{}', UNSUPPORTED],
-    ['an unknown charset of a text', { 'content-type': 'text/plain; charset=x-none' }, 'x', UNSUPPORTED],
-    ['an unknown encoding', { ...JSON_TYPE, 'content-encoding': 'rot13' }, '{}', UNSUPPORTED],
-    ['two encodings', { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }, '{}', UNSUPPORTED],
-    ['no gzip at all', { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}', VALIDATION],
-    ['half a gzip', { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync('{"a":1}').subarray(0, 15), VALIDATION],
-    ['a byte over the limit', JSON_TYPE, `"${'x'.repeat(998)}"x`, TOO_LARGE],
-    ['a text over the limit', TEXT_TYPE, 'x'.repeat(1001), TOO_LARGE],
-    [
-      'a small gzip of a large text',
-      { ...TEXT_TYPE, 'content-encoding': 'gzip' },
-      gzipSync('x'.repeat(1001)),
-      TOO_LARGE
-    ],
-    [
-      'a small br of a large text',
-      { ...TEXT_TYPE, 'content-encoding': 'br' },
-      brotliCompressSync('x'.repeat(100_000)),
-      TOO_LARGE
-    ]
+  const rows: readonly {
+    rule: string
+    headers: Record<string, string>
+    body: Body
+    refusal: readonly [number, string]
+  }[] = [
+    { rule: 'malformed JSON', headers: JSON_TYPE, body: '{"a":', refusal: VALIDATION },
+    { rule: 'JSON and more', headers: JSON_TYPE, body: '{"a":1}x', refusal: VALIDATION },
+    { rule: 'only white space', headers: JSON_TYPE, body: ' ', refusal: VALIDATION },
+    { rule: 'a NUL', headers: JSON_TYPE, body: '\0', refusal: VALIDATION },
+    {
+      rule: 'JSON in another charset than it says',
+      headers: { 'content-type': 'application/json; charset=utf-16le' },
+      body: '{"a":1}',
+      refusal: VALIDATION
+    },
+    { rule: '__proto__ as a key', headers: JSON_TYPE, body: '{"a":[{"__proto__":{"x":1}}]}', refusal: VALIDATION },
+    { rule: '__proto__ with an escape', headers: JSON_TYPE, body: '{"\\u005f_proto__":{"x":1}}', refusal: VALIDATION },
+    {
+      rule: 'constructor.prototype',
+      headers: JSON_TYPE,
+      body: '{"constructor":{"prototype":{"x":1}}}',
+      refusal: VALIDATION
+    },
+    { rule: 'a hundred and one levels', headers: JSON_TYPE, body: nested(101), refusal: VALIDATION },
+    { rule: 'levels without end', headers: JSON_TYPE, body: nested(100_000), refusal: VALIDATION },
+    {
+      rule: 'levels of objects',
+      headers: JSON_TYPE,
+      body: '{"a":'.repeat(101) + '1' + '}'.repeat(101),
+      refusal: VALIDATION
+    },
+    {
+      rule: 'a form of more than a thousand fields',
+      headers: FORM_TYPE,
+      body: 'a=1&'.repeat(1001),
+      refusal: VALIDATION
+    },
+    {
+      rule: 'an unknown charset',
+      headers: { 'content-type': 'application/json; charset=x-none' },
+      body: '{}',
+      refusal: UNSUPPORTED
+    },
+    {
+      rule: 'an unknown charset of a text',
+      headers: { 'content-type': 'text/plain; charset=x-none' },
+      body: 'x',
+      refusal: UNSUPPORTED
+    },
+    {
+      rule: 'an unknown encoding',
+      headers: { ...JSON_TYPE, 'content-encoding': 'rot13' },
+      body: '{}',
+      refusal: UNSUPPORTED
+    },
+    {
+      rule: 'two encodings',
+      headers: { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' },
+      body: '{}',
+      refusal: UNSUPPORTED
+    },
+    { rule: 'no gzip at all', headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: '{}', refusal: VALIDATION },
+    {
+      rule: 'half a gzip',
+      headers: { ...JSON_TYPE, 'content-encoding': 'gzip' },
+      body: gzipSync('{"a":1}').subarray(0, 15),
+      refusal: VALIDATION
+    },
+    { rule: 'a byte over the limit', headers: JSON_TYPE, body: `"${'x'.repeat(998)}"x`, refusal: TOO_LARGE },
+    { rule: 'a text over the limit', headers: TEXT_TYPE, body: 'x'.repeat(1001), refusal: TOO_LARGE },
+    {
+      rule: 'a small gzip of a large text',
+      headers: { ...TEXT_TYPE, 'content-encoding': 'gzip' },
+      body: gzipSync('x'.repeat(1001)),
+      refusal: TOO_LARGE
+    },
+    {
+      rule: 'a small br of a large text',
+      headers: { ...TEXT_TYPE, 'content-encoding': 'br' },
+      body: brotliCompressSync('x'.repeat(100_000)),
+      refusal: TOO_LARGE
+    }
   ]
   let ran = false
   const options = { errorHandler }
@@ -253,7 +363,12 @@ t.test("bodies that cannot be parsed are refused in the app's error shape", asyn
     large: { POST: () => (ran = true) }
   }
   onEveryHost(t, { routes, options }, async (t, call) => {
-    for (const [rule, headers, body, [status, code]] of rows) {
+    for (const {
+      rule,
+      headers,
+      body,
+      refusal: [status, code]
+    } of rows) {
       ran = false
       const place = status === 413 ? 'small' : 'large'
       const answer = await call(`POST /api/${place}`, { headers, body })
@@ -266,7 +381,7 @@ t.test("bodies that cannot be parsed are refused in the app's error shape", asyn
       'the limit itself is allowed'
     )
   })
-  t.test("also without an error handler, in Fastify's shape", async (t) => {
+  t.test("bodies that cannot be parsed are refused in Fastify's shape without an error handler", async (t) => {
     onEveryHost(t, { routes: echoRoutes }, async (t, call) => {
       const { status, json } = await call('POST /api/echo', { headers: JSON_TYPE, body: '{' })
       t.equal(status, 400)
@@ -275,7 +390,7 @@ t.test("bodies that cannot be parsed are refused in the app's error shape", asyn
   })
 })
 
-t.test('the body limit', async (t) => {
+t.test('the body limit of a route, or of the app, refuses larger bodies with 413', async (t) => {
   const routes = {
     apps: { POST: echo },
     more: { POST: echo, config: { bodyLimit: 2000 } },
@@ -294,13 +409,13 @@ t.test('the body limit', async (t) => {
     const bytes = { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.alloc(200_000) }
     t.strictSame((await call('POST /api/stream', bytes)).json, { bytes: 200_000 }, 'is not for bodies nobody parses')
   })
-  t.test('one mebibyte by default', async (t) => {
+  t.test('the body limit is one mebibyte by default', async (t) => {
     onEveryHost(t, { routes: { a: { POST: (request: any) => request.body.length } } }, async (t, call) => {
       t.equal((await call('POST /api/a', text(1024 * 1024))).text, '1048576')
       t.equal((await call('POST /api/a', text(1024 * 1024 + 1))).status, 413)
     })
   })
-  t.test('counts what has no length', async (t) => {
+  t.test('the body limit counts bodies whose length is not told', async (t) => {
     const options = { bodyLimit: 1000, errorHandler }
     for (const build of [appOf, hostOf]) {
       const address = await addressOf(await build(t, { routes, options }))
@@ -314,7 +429,7 @@ t.test('the body limit', async (t) => {
       t.match(await exact.until(/\r\n\r\n.*\}/s), /^HTTP\/1.1 200 /)
     }
   })
-  t.test('by length, before the body comes', async (t) => {
+  t.test('a body that is too large by its length is refused before it comes', async (t) => {
     for (const build of [appOf, hostOf]) {
       const address = await addressOf(await build(t, { routes, options: { bodyLimit: 1000, errorHandler } }))
       const wire = await new Wire(t, address).write(head('POST /api/apps', { ...TEXT_TYPE, 'content-length': 1001 }))
@@ -426,8 +541,8 @@ t.test('a client that leaves before its body is whole', async (t) => {
     const routes = { a: { POST: () => (ran = true) } }
     const address = await addressOf(await build(t, { routes, options: { ...options, middleware } }))
     for (const [rule, start] of [
-      ['before its first byte', ''],
-      ['in its middle', '{"a"']
+      ['a client leaves before the first byte of its body', ''],
+      ['a client leaves in the middle of its body', '{"a"']
     ] as const) {
       const error = new Promise<any>((resolve) => (failed = resolve))
       const request = new Promise<any>((resolve) => (begun = resolve))
@@ -446,7 +561,7 @@ t.test('a client that leaves before its body is whole', async (t) => {
   }
 })
 
-t.test('Expect: 100-continue', async (t) => {
+t.test('Expect: 100-continue is answered once, and only where the body is wanted', async (t) => {
   const guard: Middleware = (request, response, next) => {
     if (request.get('authorization')) next()
     else response.status(401).json({ error: 'NO_TOKEN' })
@@ -474,11 +589,11 @@ t.test('Expect: 100-continue', async (t) => {
     await wire.write('{"a":1}')
     t.match(await wire.until(/\}$/), /100 Continue\r\n\r\nHTTP\/1.1 200 /, `${path}: once`)
   }
-  for (const [rule, path, more, status] of [
-    ['a guard answers', 'echo', { authorization: '' }, 401],
-    ['the body is too large', 'echo', { 'content-length': 2_000_000 }, 413],
-    ['no route', 'none', {}, 404],
-    ['nobody wants the body', 'blind', {}, 200]
+  for (const { rule, path, headers: more, status } of [
+    { rule: 'a guard that answers', path: 'echo', headers: { authorization: '' }, status: 401 },
+    { rule: 'a body that is too large', path: 'echo', headers: { 'content-length': 2_000_000 }, status: 413 },
+    { rule: 'a body sent to no route', path: 'none', headers: {}, status: 404 },
+    { rule: 'a body that no handler reads', path: 'blind', headers: {}, status: 200 }
   ] as const) {
     const wire = await new Wire(t, address).write(expecting(path, more))
     const received = await wire.closed()
@@ -532,132 +647,146 @@ t.test('body middleware of Express finds the stream untouched', async (t) => {
     const body: unknown = Buffer.isBuffer(request.body) ? `bytes ${request.body.toString()}` : request.body
     return { body: JSON.stringify(body)?.slice(0, 60), files: request.files }
   }
-  const rows: readonly (readonly [rule: string, parsers: readonly unknown[], sent: Sent, expected: object])[] = [
-    ['express.json()', [express.json()], { headers: JSON_TYPE, body: '{"a":1}' }, { body: '{"a":1}' }],
-    [
-      'express.json() of a long body',
-      [express.json()],
-      { headers: JSON_TYPE, body: long },
-      { body: long.slice(0, 60) }
-    ],
-    [
-      'express.json() behind an asynchronous middleware',
-      [async, express.json()],
-      { headers: JSON_TYPE, body: '{"a":1}' },
-      { body: '{"a":1}' }
-    ],
-    [
-      'express.json() with verify',
-      [express.json({ verify })],
-      { headers: JSON_TYPE, body: '{"a":2}' },
-      { body: '{"a":2}' }
-    ],
-    [
-      'express.json() twice',
-      [express.json(), express.json()],
-      { headers: JSON_TYPE, body: '{"a":1}' },
-      { body: '{"a":1}' }
-    ],
-    [
-      'express.json() for another type leaves it to us',
-      [express.json({ type: 'x/y' })],
-      { headers: JSON_TYPE, body: '{"a":1}' },
-      { body: '{"a":1}' }
-    ],
-    [
-      'express.json() in gzip',
-      [express.json()],
-      { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzipSync('{"a":1}') },
-      { body: '{"a":1}' }
-    ],
-    [
-      'express.raw()',
-      [express.raw({ type: '*/*' })],
-      { headers: JSON_TYPE, body: '{"a":1}' },
-      { body: '"bytes {\\"a\\":1}"' }
-    ],
-    [
-      'express.raw() of what we would refuse',
-      [express.raw({ type: '*/*' })],
-      { headers: JSON_TYPE, body: '{"__proto__":' },
-      { body: '"bytes {\\"__proto__\\":"' }
-    ],
-    [
-      'express.raw() above our limit',
-      [express.raw({ type: '*/*', limit: '5mb' })],
-      { headers: JSON_TYPE, body: Buffer.alloc(300_000, 'x') },
-      { body: `"bytes ${'x'.repeat(53)}` }
-    ],
-    ['express.text()', [express.text()], { headers: TEXT_TYPE, body: 'x' }, { body: '"x"' }],
-    [
-      'express.urlencoded() extended',
-      [express.urlencoded({ extended: true })],
-      { headers: FORM_TYPE, body: 'a[b]=1' },
-      { body: '{"a":{"b":"1"}}' }
-    ],
-    [
-      'all of them',
-      [express.json(), express.urlencoded(), express.text(), express.raw()],
-      { headers: FORM_TYPE, body: 'a=1' },
-      { body: '{"a":"1"}' }
-    ],
-    [
-      'an upload',
-      [uploading],
-      { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: multipart },
-      { body: '{"a":"1"}', files: [{ name: 'f.bin', bytes: 90_000 }] }
-    ],
-    [
-      'an upload behind an asynchronous middleware',
-      [async, uploading],
-      { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: multipart },
-      { body: '{"a":"1"}', files: [{ name: 'f.bin', bytes: 90_000 }] }
-    ],
-    [
-      'a body that middleware sets itself',
-      [
+  const rows: readonly { rule: string; parsers: readonly unknown[]; sent: Sent; expected: object }[] = [
+    {
+      rule: 'express.json()',
+      parsers: [express.json()],
+      sent: { headers: JSON_TYPE, body: '{"a":1}' },
+      expected: { body: '{"a":1}' }
+    },
+    {
+      rule: 'express.json() of a long body',
+      parsers: [express.json()],
+      sent: { headers: JSON_TYPE, body: long },
+      expected: { body: long.slice(0, 60) }
+    },
+    {
+      rule: 'express.json() behind an asynchronous middleware',
+      parsers: [async, express.json()],
+      sent: { headers: JSON_TYPE, body: '{"a":1}' },
+      expected: { body: '{"a":1}' }
+    },
+    {
+      rule: 'express.json() with verify',
+      parsers: [express.json({ verify })],
+      sent: { headers: JSON_TYPE, body: '{"a":2}' },
+      expected: { body: '{"a":2}' }
+    },
+    {
+      rule: 'express.json() twice',
+      parsers: [express.json(), express.json()],
+      sent: { headers: JSON_TYPE, body: '{"a":1}' },
+      expected: { body: '{"a":1}' }
+    },
+    {
+      rule: 'express.json() for another type leaves the body to twinroute',
+      parsers: [express.json({ type: 'x/y' })],
+      sent: { headers: JSON_TYPE, body: '{"a":1}' },
+      expected: { body: '{"a":1}' }
+    },
+    {
+      rule: 'express.json() in gzip',
+      parsers: [express.json()],
+      sent: { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: gzipSync('{"a":1}') },
+      expected: { body: '{"a":1}' }
+    },
+    {
+      rule: 'express.raw()',
+      parsers: [express.raw({ type: '*/*' })],
+      sent: { headers: JSON_TYPE, body: '{"a":1}' },
+      expected: { body: '"bytes {\\"a\\":1}"' }
+    },
+    {
+      rule: 'express.raw() of a body that twinroute would refuse',
+      parsers: [express.raw({ type: '*/*' })],
+      sent: { headers: JSON_TYPE, body: '{"__proto__":' },
+      expected: { body: '"bytes {\\"__proto__\\":"' }
+    },
+    {
+      rule: 'express.raw() of a body above the limit of twinroute',
+      parsers: [express.raw({ type: '*/*', limit: '5mb' })],
+      sent: { headers: JSON_TYPE, body: Buffer.alloc(300_000, 'x') },
+      expected: { body: `"bytes ${'x'.repeat(53)}` }
+    },
+    {
+      rule: 'express.text()',
+      parsers: [express.text()],
+      sent: { headers: TEXT_TYPE, body: 'x' },
+      expected: { body: '"x"' }
+    },
+    {
+      rule: 'express.urlencoded() extended',
+      parsers: [express.urlencoded({ extended: true })],
+      sent: { headers: FORM_TYPE, body: 'a[b]=1' },
+      expected: { body: '{"a":{"b":"1"}}' }
+    },
+    {
+      rule: 'express.json(), urlencoded(), text() and raw() together',
+      parsers: [express.json(), express.urlencoded(), express.text(), express.raw()],
+      sent: { headers: FORM_TYPE, body: 'a=1' },
+      expected: { body: '{"a":"1"}' }
+    },
+    {
+      rule: 'an upload',
+      parsers: [uploading],
+      sent: { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: multipart },
+      expected: { body: '{"a":"1"}', files: [{ name: 'f.bin', bytes: 90_000 }] }
+    },
+    {
+      rule: 'an upload behind an asynchronous middleware',
+      parsers: [async, uploading],
+      sent: { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: multipart },
+      expected: { body: '{"a":"1"}', files: [{ name: 'f.bin', bytes: 90_000 }] }
+    },
+    {
+      rule: 'a body that middleware sets itself',
+      parsers: [
         (q: any, _: any, next: any) => {
           q.body = { own: 1 }
           next()
         }
       ],
-      { headers: JSON_TYPE, body: '{' },
-      { body: '{"own":1}' }
-    ]
+      sent: { headers: JSON_TYPE, body: '{' },
+      expected: { body: '{"own":1}' }
+    }
   ]
   const options = { bodyLimit: 200_000 }
-  const inChain = Object.fromEntries(rows.map(([, middleware], index) => [`r${index}`, { POST: show, middleware }]))
-  t.test("in a route's own chain", async (t) => {
+  const inChain = Object.fromEntries(
+    rows.map(({ parsers: middleware }, index) => [`r${index}`, { POST: show, middleware }])
+  )
+  t.test("body middleware of Express works in a route's own chain", async (t) => {
     onEveryHost(t, { routes: inChain, options }, async (t, call) => {
-      for (const [index, [rule, , sent, expected]] of rows.entries()) {
+      for (const [index, { rule, sent, expected }] of rows.entries()) {
         const { status, json } = await call(`POST /api/r${index}`, sent)
         t.strictSame({ status, json }, { status: 200, json: expected }, rule)
       }
     })
   })
   const plain = Object.fromEntries(rows.map((_, index) => [`r${index}`, { POST: show }]))
-  t.test('in the map', async (t) => {
+  t.test('body middleware of Express works in the middleware map', async (t) => {
     const middleware = createMiddleware(
-      Object.fromEntries(rows.map(([, own], index) => [`/api/r${index}`, own.map(asOurs)]))
+      Object.fromEntries(rows.map(({ parsers: own }, index) => [`/api/r${index}`, own.map(asOurs)]))
     )
     onEveryHost(t, { routes: plain, options: { ...options, middleware } }, async (t, call) => {
-      for (const [index, [rule, , sent, expected]] of rows.entries()) {
+      for (const [index, { rule, sent, expected }] of rows.entries()) {
         t.strictSame((await call(`POST /api/r${index}`, sent)).json, expected, rule)
       }
     })
   })
-  t.test('in use()', async (t) => {
+  t.test('body middleware of Express works in use()', async (t) => {
     const use = (app: App): void => {
-      for (const [index, [, own]] of rows.entries()) app.use(`/api/r${index}`, ...own.map(asOurs))
+      for (const [index, { parsers: own }] of rows.entries()) app.use(`/api/r${index}`, ...own.map(asOurs))
     }
     onEveryHost(t, { routes: plain, options, use }, async (t, call) => {
-      for (const [index, [rule, , sent, expected]] of rows.entries()) {
+      for (const [index, { rule, sent, expected }] of rows.entries()) {
         t.strictSame((await call(`POST /api/r${index}`, sent)).json, expected, rule)
       }
     })
   })
-  t.test('verify gets the bytes', async (t) => t.strictSame([...new Set(verified)], ['{"a":2}']))
-  t.test('errors of a parser are its own', async (t) => {
+  t.test('the verify callback of express.json() gets the bytes', async (t) =>
+    t.strictSame([...new Set(verified)], ['{"a":2}'])
+  )
+  t.test('the errors of a parser of Express keep their messages', async (t) => {
     const middleware = [express.json({ limit: 5 })]
     onEveryHost(t, { routes: { a: { POST: show, middleware } }, options: { errorHandler } }, async (t, call) => {
       t.match((await call('POST /api/a', { headers: JSON_TYPE, body: '{"a":1}' })).json, {
@@ -749,11 +878,11 @@ t.test('the async context of the middleware reaches the handler through the body
     }
   }
   onEveryHost(t, { routes: own, options: { middleware } }, check(['own', 'later', 'map']))
-  t.test('from use()', async (t) => {
+  t.test('the async context set in use() reaches the handler', async (t) => {
     const use = (app: App): void => void app.use(inContext)
     onEveryHost(t, { routes: { a: { POST } }, use }, check(['a']))
   })
-  t.test('from a hook of Fastify', async (t) => {
+  t.test('the async context set in a hook of Fastify reaches the handler', async (t) => {
     for (const build of [appOf, hostOf]) {
       const app = await build(t, { routes: { a: { POST } } })
       if (build === hostOf) continue // the plugin's routes are made; hooks of the host come before it
@@ -761,7 +890,7 @@ t.test('the async context of the middleware reaches the handler through the body
       await check(['a'])(t, callOver(await addressOf(app)))
     }
   })
-  t.test('of a slow client', async (t) => {
+  t.test("the async context of a slow client's request reaches the handler", async (t) => {
     let begun = (): void => {}
     const noting: Middleware = (_request, _response, next) => {
       begun()
@@ -814,7 +943,7 @@ t.test('bodyParser says when bodies are parsed', async (t) => {
     }
   }
   for (const bodyParser of ['late', 'early', false] as const) {
-    t.test(`of the app: ${String(bodyParser)}`, async (t) => {
+    t.test(`the app's bodyParser ${String(bodyParser)} holds for its routes`, async (t) => {
       onEveryHost(
         t,
         { routes, options: { middleware, bodyParser, bodyLimit: 1000, errorHandler } },
@@ -834,7 +963,7 @@ t.test('bodyParser says when bodies are parsed', async (t) => {
       )
     })
   }
-  t.test('early: before use()', async (t) => {
+  t.test('with bodyParser early the body is parsed before use()', async (t) => {
     const use = (app: App): void => void app.use(note)
     onEveryHost(
       t,
@@ -858,7 +987,7 @@ t.test('bodyParser says when bodies are parsed', async (t) => {
       }
     )
   })
-  t.test('early: a guard answers before an error of the body', async (t) => {
+  t.test('with bodyParser early a guard answers before an error of the body', async (t) => {
     const guard: Middleware = (_request, response) => response.sendStatus(401)
     onEveryHost(
       t,
@@ -868,7 +997,7 @@ t.test('bodyParser says when bodies are parsed', async (t) => {
       }
     )
   })
-  t.test('early: the stream is still unread', async (t) => {
+  t.test('with bodyParser early the stream is still unread', async (t) => {
     const raw = { POST: async (request: any) => ({ body: request.body, bytes: (await gather(request)).length }) }
     onEveryHost(t, { routes: { raw }, options: { bodyParser: 'early' } }, async (t, call) => {
       t.strictSame((await call('POST /api/raw', sent)).json, { body, bytes: 7 })
@@ -876,7 +1005,7 @@ t.test('bodyParser says when bodies are parsed', async (t) => {
   })
 })
 
-t.test('late: a guard answers before the body has come', async (t) => {
+t.test('with bodyParser late a guard answers before the body has come', async (t) => {
   const guard: Middleware = (_request, response) => response.status(401).send('refused')
   for (const build of [appOf, hostOf]) {
     const address = await addressOf(await build(t, { routes: { a: { POST: echo, middleware: [guard] } } }))
@@ -903,10 +1032,10 @@ t.test('a body without Content-Length is parsed, limited and refused alike howev
   const rows = [
     { rule: 'JSON in one piece', type: JSON_TYPE, pieces: ['{"a":"ü"}'], body: { a: 'ü' } },
     { rule: 'JSON byte by byte', type: JSON_TYPE, pieces: bytewise('{"a":"ü€😀"}'), body: { a: 'ü€😀' } },
-    { rule: 'a form', type: FORM_TYPE, pieces: ['a=1', '&b=2'], body: { a: '1', b: '2' } },
-    { rule: 'text', type: TEXT_TYPE, pieces: ['one ', 'two'], body: 'one two' },
+    { rule: 'a form without a length', type: FORM_TYPE, pieces: ['a=1', '&b=2'], body: { a: '1', b: '2' } },
+    { rule: 'a text without a length', type: TEXT_TYPE, pieces: ['one ', 'two'], body: 'one two' },
     {
-      rule: 'gzip',
+      rule: 'JSON in gzip without a length',
       type: { ...JSON_TYPE, 'content-encoding': 'gzip' },
       pieces: [gzipSync('{"a":1}').subarray(0, 9), gzipSync('{"a":1}').subarray(9)],
       body: { a: 1 }
@@ -917,30 +1046,45 @@ t.test('a body without Content-Length is parsed, limited and refused alike howev
       pieces: Array(30).fill('x'.repeat(10_000)),
       body: 'x'.repeat(300_000)
     },
-    { rule: 'no piece at all', type: JSON_TYPE, pieces: [], body: undefined },
-    { rule: 'another type', type: { 'content-type': 'image/png' }, pieces: ['x'], body: undefined },
-    { rule: 'no type', type: {}, pieces: ['x'], body: undefined },
-    { rule: 'a type that is no media type', type: { 'content-type': 'none' }, pieces: ['x'], body: undefined },
-    { rule: 'such a type without a body', type: { 'content-type': 'none' }, pieces: [], body: undefined },
+    { rule: 'a body without any piece', type: JSON_TYPE, pieces: [], body: undefined },
+    {
+      rule: 'a body of a type that is not parsed',
+      type: { 'content-type': 'image/png' },
+      pieces: ['x'],
+      body: undefined
+    },
+    { rule: 'a body without a type', type: {}, pieces: ['x'], body: undefined },
+    {
+      rule: 'a body of a type that is no media type',
+      type: { 'content-type': 'none' },
+      pieces: ['x'],
+      body: undefined
+    },
+    {
+      rule: 'an empty body of a type that is no media type',
+      type: { 'content-type': 'none' },
+      pieces: [],
+      body: undefined
+    },
     { rule: 'malformed JSON', type: JSON_TYPE, pieces: ['{"a":', '1'], status: 400 },
     { rule: 'a __proto__ key', type: JSON_TYPE, pieces: ['{"__proto__":', '{}}'], status: 400 },
     { rule: 'an unknown charset', type: { 'content-type': 'text/plain; charset=x-none' }, pieces: ['x'], status: 415 },
     {
-      rule: 'more than the limit',
+      rule: 'a body of one byte more than the limit',
       path: 'small',
       type: TEXT_TYPE,
       pieces: ['x'.repeat(600), 'x'.repeat(401)],
       status: 413
     },
     {
-      rule: 'the limit itself',
+      rule: 'a body of exactly the limit',
       path: 'small',
       type: TEXT_TYPE,
       pieces: ['x'.repeat(600), 'x'.repeat(400)],
       body: 'x'.repeat(1000)
     },
     {
-      rule: "over the app's limit of a mebibyte",
+      rule: "a body over the app's limit of a mebibyte",
       type: TEXT_TYPE,
       pieces: Array(11).fill('x'.repeat(100_000)),
       status: 413
@@ -1004,10 +1148,10 @@ t.test('middleware may set an encoding on the stream before the body is parsed',
     }
   }
   onEveryWay(t, { routes: own }, check(['first', 'later']))
-  t.test('in use()', async (t) => {
+  t.test('a middleware in use() may set an encoding on the stream before the body is parsed', async (t) => {
     onEveryWay(t, { routes: { a: { POST: show } }, use: (app) => void app.use(encoding) }, check(['a']))
   })
-  t.test('with a form that the handler reads', async (t) => {
+  t.test('an encoding set on the stream holds for a form that the handler reads', async (t) => {
     const POST = async (request: any): Promise<object> => ({ body: { a: (await request.formData()).get('a') } })
     const config = { bodyParser: false }
     onEveryWay(t, { routes: { a: { POST, config, middleware: [encoding] } } }, async (t, post) => {
@@ -1017,7 +1161,7 @@ t.test('middleware may set an encoding on the stream before the body is parsed',
   })
 })
 
-t.test('Expect: 100-continue on HTTP/2', async (t) => {
+t.test('Expect: 100-continue on HTTP/2 is answered only where the body is wanted', async (t) => {
   const guard: Middleware = (request, response, next) => {
     if (request.get('authorization')) next()
     else response.status(401).json({ error: 'NO_TOKEN' })
@@ -1033,9 +1177,15 @@ t.test('Expect: 100-continue on HTTP/2', async (t) => {
   t.teardown(() => session.destroy())
   const rows = [
     { rule: 'the body step asks for the body', path: 'echo', asks: true, status: 200 },
-    { rule: 'a handler that reads the stream asks for it', path: 'raw', asks: true, status: 200 },
-    { rule: 'a parser of Express asks for it', path: 'express', asks: true, status: 200 },
-    { rule: 'a guard answers without asking', path: 'echo', more: { authorization: '' }, asks: false, status: 401 },
+    { rule: 'a handler that reads the stream asks for the body', path: 'raw', asks: true, status: 200 },
+    { rule: 'a parser of Express asks for the body', path: 'express', asks: true, status: 200 },
+    {
+      rule: 'a guard answers without asking for the body',
+      path: 'echo',
+      more: { authorization: '' },
+      asks: false,
+      status: 401
+    },
     {
       rule: 'a body too large is not asked for',
       path: 'echo',
@@ -1043,8 +1193,8 @@ t.test('Expect: 100-continue on HTTP/2', async (t) => {
       asks: false,
       status: 413
     },
-    { rule: 'nor is one nobody wants', path: 'blind', asks: false, status: 200 },
-    { rule: 'nor one of no route', path: 'none', asks: false, status: 404 }
+    { rule: 'a body that no handler reads is not asked for', path: 'blind', asks: false, status: 200 },
+    { rule: 'a body sent to no route is not asked for', path: 'none', asks: false, status: 404 }
   ]
   for (const { rule, path, more, asks, status } of rows) {
     const stream = session.request({
@@ -1086,9 +1236,9 @@ t.test('a 413 closes a connection of HTTP/1 and says nothing of it on HTTP/2', a
     own: { POST: own, config: { bodyParser: false } }
   }
   const rows = [
-    { rule: 'a body', path: 'small', type: JSON_TYPE },
-    { rule: 'a form', path: 'form', type: form },
-    { rule: "an error of the user's", path: 'own', type: JSON_TYPE }
+    { rule: 'a JSON body that is too large', path: 'small', type: JSON_TYPE },
+    { rule: 'a form that is too large', path: 'form', type: form },
+    { rule: 'a 413 that the application throws', path: 'own', type: JSON_TYPE }
   ]
   for (const handled of [true, false]) {
     for (const http2 of [false, true]) {
@@ -1176,10 +1326,10 @@ t.test('before the chain has ended at most 64 KiB of a body are held, whatever t
   }
   const chunked = { ...TEXT_TYPE, 'transfer-encoding': 'chunked' }
   const kinds = [
-    { rule: 'chunked, of the route with the large limit', path: 'large', headers: chunked },
-    { rule: 'chunked, of another route', path: 'other', headers: chunked },
-    { rule: 'with its length', path: 'large', headers: { ...TEXT_TYPE, 'content-length': 4 * MIB } },
-    { rule: 'JSON', path: 'other', headers: { ...chunked, ...JSON_TYPE } }
+    { rule: 'a chunked body, of the route with the large limit', path: 'large', headers: chunked },
+    { rule: "a chunked body, of a route with the app's limit", path: 'other', headers: chunked },
+    { rule: 'a body with its length', path: 'large', headers: { ...TEXT_TYPE, 'content-length': 4 * MIB } },
+    { rule: 'a chunked body of JSON', path: 'other', headers: { ...chunked, ...JSON_TYPE } }
   ]
   const framed = Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')])
 
@@ -1218,11 +1368,11 @@ t.test('before the chain has ended at most 64 KiB of a body are held, whatever t
     })
     t.test(`on ${name}, what was held back comes when the guard lets it pass`, async (t) => {
       const address = await addressOf(await build(t, { routes, options: { errorHandler } }))
-      for (const [path, length, status] of [
-        ['large', 20, 200],
-        ['other', 15, 200],
-        ['other', 17, 413],
-        ['raw', 20, 200]
+      for (const { path, pieces: length, status } of [
+        { path: 'large', pieces: 20, status: 200 },
+        { path: 'other', pieces: 15, status: 200 },
+        { path: 'other', pieces: 17, status: 413 },
+        { path: 'raw', pieces: 20, status: 200 }
       ] as const) {
         sockets.clear()
         const wire = new Wire(t, address)
@@ -1275,7 +1425,7 @@ t.test('before the chain has ended at most 64 KiB of a body are held, whatever t
       session.destroy()
     })
   }
-  t.test('in use(), and where no route is', async (t) => {
+  t.test('in use(), and where no route is, at most 64 KiB of a body are held', async (t) => {
     const address = await addressOf(await appOf(t, { routes, use: (app) => void app.use(guard) }))
     for (const path of ['free', 'none']) {
       sockets.clear()

@@ -12,8 +12,8 @@ const GET = 'export const GET = () => ({})\n'
 const ok: Tree = { 'api/ok/route.js': GET }
 
 /** What boot says: code, files from the top of the tree, and a text that its message, fix or cause must hold. */
-type Told = readonly [code: string, files: readonly string[], text: RegExp]
-type Row = readonly [rule: string, tree: Tree, told: readonly Told[], options?: Partial<AppOptions>]
+type Told = { code: string; files: readonly string[]; text: RegExp }
+type Row = { rule: string; tree: Tree; told: readonly Told[]; options?: Partial<AppOptions> }
 
 async function bootError(top: string, options: Partial<AppOptions> = {}): Promise<BootError> {
   try {
@@ -27,274 +27,373 @@ async function bootError(top: string, options: Partial<AppOptions> = {}): Promis
 }
 
 const MODULES: Row[] = [
-  [
-    'a lower-case method is answered with the method that was meant',
-    { 'api/a/route.js': 'export const get = () => ({})' },
-    [['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /exports get.*Did you mean GET\?/s]]
-  ],
-  [
-    'a method in mixed case is one too',
-    { 'api/a/route.js': `${GET}export const Delete = () => ({})` },
-    [['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /Did you mean DELETE\?/]]
-  ],
-  [
-    'a shortened method is recognised',
-    { 'api/a/route.js': 'export const del = () => ({})' },
-    [['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /Did you mean DELETE\?/]]
-  ],
-  [
-    'a plural of middleware or config is recognised',
-    { 'api/a/route.js': `${GET}export const middlewares = [], Config = {}` },
-    [
-      ['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /exports Config.*Did you mean config\?/s],
-      ['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /exports middlewares.*Did you mean middleware\?/s]
+  {
+    rule: 'a lower-case method is answered with the method that was meant',
+    tree: { 'api/a/route.js': 'export const get = () => ({})' },
+    told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /exports get.*Did you mean GET\?/s }]
+  },
+  {
+    rule: 'a method in mixed case is answered with the method that was meant',
+    tree: { 'api/a/route.js': `${GET}export const Delete = () => ({})` },
+    told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /Did you mean DELETE\?/ }]
+  },
+  {
+    rule: 'a shortened method is recognised',
+    tree: { 'api/a/route.js': 'export const del = () => ({})' },
+    told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /Did you mean DELETE\?/ }]
+  },
+  {
+    rule: 'a plural of middleware or config is recognised',
+    tree: { 'api/a/route.js': `${GET}export const middlewares = [], Config = {}` },
+    told: [
+      { code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /exports Config.*Did you mean config\?/s },
+      {
+        code: 'ROUTE_EXPORT_UNKNOWN',
+        files: ['api/a/route.js'],
+        text: /exports middlewares.*Did you mean middleware\?/s
+      }
     ]
-  ],
-  [
-    'an unknown export is told what a route file exports',
-    { 'api/a/route.js': `${GET}export const title = 'A'` },
-    [['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /exports title.*GET, HEAD, POST.*begin with _/s]]
-  ],
-  [
-    'a method no route file can serve is unknown',
-    { 'api/a/route.js': 'export const TRACE = () => ({})' },
-    [['ROUTE_EXPORT_UNKNOWN', ['api/a/route.js'], /exports TRACE/]]
-  ],
-  [
-    'a default export is refused',
-    { 'api/a/route.js': 'export default () => ({})' },
-    [['ROUTE_EXPORT_DEFAULT', ['api/a/route.js'], /one function per method/]]
-  ],
-  [
-    'a method that is no function is refused with what it is',
-    { 'api/a/route.js': 'export const GET = { a: 1 }, POST = null, PUT = "x"' },
-    [
-      ['ROUTE_EXPORT_NOT_FUNCTION', ['api/a/route.js'], /GET as an object/],
-      ['ROUTE_EXPORT_NOT_FUNCTION', ['api/a/route.js'], /POST as null/],
-      ['ROUTE_EXPORT_NOT_FUNCTION', ['api/a/route.js'], /PUT as a string/]
+  },
+  {
+    rule: 'an unknown export is told what a route file exports',
+    tree: { 'api/a/route.js': `${GET}export const title = 'A'` },
+    told: [
+      { code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /exports title.*GET, HEAD, POST.*begin with _/s }
     ]
-  ],
-  [
-    "a folder named in Express's way of writing parameters is refused",
-    { 'api/:id/posts/route.js': GET },
-    [['ROUTE_SEGMENT_INVALID', ['api/:id'], /Express.*Write \[id\]/s]]
-  ],
-  ['an empty file is refused', { 'api/a/route.js': '' }, [['ROUTE_EMPTY', ['api/a/route.js'], /exports no method/]]],
-  [
-    'a file with private names only is as good as empty',
-    { 'api/a/route.js': 'export const _GET = () => ({})' },
-    [['ROUTE_EMPTY', ['api/a/route.js'], /exports no method/]]
-  ],
-  [
-    'a file with config and middleware only serves nothing',
-    { 'api/a/route.js': 'export const config = {}, middleware = []' },
-    [['ROUTE_EMPTY', ['api/a/route.js'], /config and middleware, but no method/]]
-  ],
-  [
-    'a file that throws is named with the cause and its line',
-    { 'api/a/route.js': `\n\nthrow new RangeError('no db')\n${GET}` },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.js'], /RangeError: no db\s+at .*route\.js:3/]]
-  ],
-  [
-    'a file with a syntax error is named with it',
-    { 'api/a/route.js': 'export const GET = ( => 1' },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.js'], /SyntaxError: Unexpected token/]]
-  ],
-  [
-    'a TypeScript file with a syntax error is named with its line',
-    { 'api/a/route.ts': 'export const GET = (): object => ({})\nconst x: = 1' },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /route\.ts:2/]]
-  ],
-  [
-    'a TypeScript file that throws is named with the cause and its line',
-    { 'api/a/route.ts': "type A = 1\nthrow new RangeError('no db')\nexport const GET = (): A => 1" },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /RangeError: no db\s+at .*route\.ts:2/]]
-  ],
-  [
-    'a name that a package does not export is refused in TypeScript as in JavaScript',
-    {
+  },
+  {
+    rule: 'a method no route file can serve is unknown',
+    tree: { 'api/a/route.js': 'export const TRACE = () => ({})' },
+    told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /exports TRACE/ }]
+  },
+  {
+    rule: 'a default export is refused',
+    tree: { 'api/a/route.js': 'export default () => ({})' },
+    told: [{ code: 'ROUTE_EXPORT_DEFAULT', files: ['api/a/route.js'], text: /one function per method/ }]
+  },
+  {
+    rule: 'a method that is no function is refused with what it is',
+    tree: { 'api/a/route.js': 'export const GET = { a: 1 }, POST = null, PUT = "x"' },
+    told: [
+      { code: 'ROUTE_EXPORT_NOT_FUNCTION', files: ['api/a/route.js'], text: /GET as an object/ },
+      { code: 'ROUTE_EXPORT_NOT_FUNCTION', files: ['api/a/route.js'], text: /POST as null/ },
+      { code: 'ROUTE_EXPORT_NOT_FUNCTION', files: ['api/a/route.js'], text: /PUT as a string/ }
+    ]
+  },
+  {
+    rule: "a folder named in Express's way of writing parameters is refused",
+    tree: { 'api/:id/posts/route.js': GET },
+    told: [{ code: 'ROUTE_SEGMENT_INVALID', files: ['api/:id'], text: /Express.*Write \[id\]/s }]
+  },
+  {
+    rule: 'an empty file is refused',
+    tree: { 'api/a/route.js': '' },
+    told: [{ code: 'ROUTE_EMPTY', files: ['api/a/route.js'], text: /exports no method/ }]
+  },
+  {
+    rule: 'a file with private names only is as good as empty',
+    tree: { 'api/a/route.js': 'export const _GET = () => ({})' },
+    told: [{ code: 'ROUTE_EMPTY', files: ['api/a/route.js'], text: /exports no method/ }]
+  },
+  {
+    rule: 'a file with config and middleware only serves nothing',
+    tree: { 'api/a/route.js': 'export const config = {}, middleware = []' },
+    told: [{ code: 'ROUTE_EMPTY', files: ['api/a/route.js'], text: /config and middleware, but no method/ }]
+  },
+  {
+    rule: 'a file that throws is named with the cause and its line',
+    tree: { 'api/a/route.js': `\n\nthrow new RangeError('no db')\n${GET}` },
+    told: [{ code: 'ROUTE_IMPORT_FAILED', files: ['api/a/route.js'], text: /RangeError: no db\s+at .*route\.js:3/ }]
+  },
+  {
+    rule: 'a file with a syntax error is named with the error',
+    tree: { 'api/a/route.js': 'export const GET = ( => 1' },
+    told: [{ code: 'ROUTE_IMPORT_FAILED', files: ['api/a/route.js'], text: /SyntaxError: Unexpected token/ }]
+  },
+  {
+    rule: 'a TypeScript file with a syntax error is named with its line',
+    tree: { 'api/a/route.ts': 'export const GET = (): object => ({})\nconst x: = 1' },
+    told: [{ code: 'ROUTE_IMPORT_FAILED', files: ['api/a/route.ts'], text: /route\.ts:2/ }]
+  },
+  {
+    rule: 'a TypeScript file that throws is named with the cause and its line',
+    tree: { 'api/a/route.ts': "type A = 1\nthrow new RangeError('no db')\nexport const GET = (): A => 1" },
+    told: [{ code: 'ROUTE_IMPORT_FAILED', files: ['api/a/route.ts'], text: /RangeError: no db\s+at .*route\.ts:2/ }]
+  },
+  {
+    rule: 'a name that a package does not export is refused in TypeScript as in JavaScript',
+    tree: {
       'api/a/route.ts': `\nimport { NotFound } from 'twinroute'\nexport const GET = (): never => { throw new NotFound() }`,
       'api/b/route.js': `import { NotFound } from 'twinroute'\nexport const GET = () => { throw new NotFound() }`
     },
-    [
-      ['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /a\/route\.ts:2[^]*'twinroute' does not provide .* 'NotFound'/],
-      ['ROUTE_IMPORT_FAILED', ['api/b/route.js'], /b\/route\.js:1[^]*'twinroute' does not provide .* 'NotFound'/]
+    told: [
+      {
+        code: 'ROUTE_IMPORT_FAILED',
+        files: ['api/a/route.ts'],
+        text: /a\/route\.ts:2[^]*'twinroute' does not provide .* 'NotFound'/
+      },
+      {
+        code: 'ROUTE_IMPORT_FAILED',
+        files: ['api/b/route.js'],
+        text: /b\/route\.js:1[^]*'twinroute' does not provide .* 'NotFound'/
+      }
     ]
-  ],
-  [
-    'a name that a file does not export is refused, as is a default export that it does not have',
-    {
+  },
+  {
+    rule: 'a name that a file does not export is refused, as is a default export that it does not have',
+    tree: {
       'store.ts': 'export const notes: string[] = []',
       'names.mjs': 'export const POST = 1',
       'api/a/route.ts': `import { note } from '../../store.ts'\nexport const GET = (): unknown => note`,
       'api/b/route.ts': `import store from '../../store.ts'\nexport const GET = (): unknown => store`,
       'api/c/route.ts': `import { PUT as put } from '../../names.mjs'\nexport const GET = (): unknown => put`
     },
-    [
-      ['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /does not provide an export named 'note'[^]*Correct the name note/],
-      ['ROUTE_IMPORT_FAILED', ['api/b/route.ts'], /does not provide an export named 'default'/],
-      ['ROUTE_IMPORT_FAILED', ['api/c/route.ts'], /does not provide an export named 'PUT'/]
+    told: [
+      {
+        code: 'ROUTE_IMPORT_FAILED',
+        files: ['api/a/route.ts'],
+        text: /does not provide an export named 'note'[^]*Correct the name note/
+      },
+      { code: 'ROUTE_IMPORT_FAILED', files: ['api/b/route.ts'], text: /does not provide an export named 'default'/ },
+      { code: 'ROUTE_IMPORT_FAILED', files: ['api/c/route.ts'], text: /does not provide an export named 'PUT'/ }
     ]
-  ],
-  [
-    'a file that imports a module that throws is named, the file beside it is not',
-    {
+  },
+  {
+    rule: 'a file that imports a module that throws is named, the file beside it is not',
+    tree: {
       'db.ts': `throw new RangeError('no db')\nexport const db: object = {}`,
       'api/a/route.ts': `import { db } from '../../db.ts'\nexport const GET = (): object => db`,
       'api/b/route.ts': `import { ApiError } from 'twinroute'\nexport const GET = (): object => ApiError`
     },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /RangeError: no db\s+at .*db\.ts:1/]]
-  ],
-  [
-    'a wrong name in a module that a route file imports is refused with the file that imports it',
-    {
+    told: [{ code: 'ROUTE_IMPORT_FAILED', files: ['api/a/route.ts'], text: /RangeError: no db\s+at .*db\.ts:1/ }]
+  },
+  {
+    rule: 'a wrong name in a module that a route file imports is refused with the file that imports it',
+    tree: {
       'store.ts': `import { join, jion } from 'node:path'\nexport const place = (): unknown => [join, jion]`,
       'api/a/route.ts': `import { place } from '../../store.ts'\nexport const GET = (): unknown => place()`
     },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.ts'], /store\.ts:1[^]*does not provide an export named 'jion'/]]
-  ],
-  [
-    'a missing package is named',
-    { 'api/a/route.js': `import 'not-installed'\n${GET}` },
-    [['ROUTE_IMPORT_FAILED', ['api/a/route.js'], /not-installed/]]
-  ],
-  [
-    'a CommonJS file is checked by its module.exports',
-    { 'api/a/route.cjs': 'module.exports = { get() {}, GET() {} }' },
-    [['ROUTE_EXPORT_UNKNOWN', ['api/a/route.cjs'], /exports get/]]
-  ],
-  [
-    'middleware that is one function belongs into an array',
-    { 'api/a/route.js': `${GET}export const middleware = () => {}` },
-    [['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /middleware as a function/]]
-  ],
-  [
-    'middleware with something else than functions says where',
-    { 'api/a/route.js': `${GET}export const middleware = [() => {}, undefined, [() => {}]]` },
-    [
-      ['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /middleware, which holds undefined at index 1.*import/s],
-      ['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /middleware, which holds an array at index 2.*Spread/s]
+    told: [
+      {
+        code: 'ROUTE_IMPORT_FAILED',
+        files: ['api/a/route.ts'],
+        text: /store\.ts:1[^]*does not provide an export named 'jion'/
+      }
     ]
-  ],
-  [
-    'an error handler is no middleware',
-    { 'api/a/route.js': `${GET}export const middleware = [(error, request, response, next) => {}]` },
-    [['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /error handler.*index 0/]]
-  ],
-  [
-    'middleware by method knows the methods and wants them exported',
-    { 'api/a/route.js': `${GET}export const middleware = { get: [], POST: [], GET: () => {} }` },
-    [
-      ['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /for get.*Did you mean GET\?/s],
-      ['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /for POST, but does not export it/],
-      ['ROUTE_MIDDLEWARE_INVALID', ['api/a/route.js'], /middleware\.GET, which is a function instead of an array/]
+  },
+  {
+    rule: 'a missing package is named',
+    tree: { 'api/a/route.js': `import 'not-installed'\n${GET}` },
+    told: [{ code: 'ROUTE_IMPORT_FAILED', files: ['api/a/route.js'], text: /not-installed/ }]
+  },
+  {
+    rule: 'a CommonJS file is checked by its module.exports',
+    tree: { 'api/a/route.cjs': 'module.exports = { get() {}, GET() {} }' },
+    told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.cjs'], text: /exports get/ }]
+  },
+  {
+    rule: 'middleware that is one function belongs into an array',
+    tree: { 'api/a/route.js': `${GET}export const middleware = () => {}` },
+    told: [{ code: 'ROUTE_MIDDLEWARE_INVALID', files: ['api/a/route.js'], text: /middleware as a function/ }]
+  },
+  {
+    rule: 'middleware with something else than functions says where',
+    tree: { 'api/a/route.js': `${GET}export const middleware = [() => {}, undefined, [() => {}]]` },
+    told: [
+      {
+        code: 'ROUTE_MIDDLEWARE_INVALID',
+        files: ['api/a/route.js'],
+        text: /middleware, which holds undefined at index 1.*import/s
+      },
+      {
+        code: 'ROUTE_MIDDLEWARE_INVALID',
+        files: ['api/a/route.js'],
+        text: /middleware, which holds an array at index 2.*Spread/s
+      }
     ]
-  ],
-  [
-    'config that is no object is refused',
-    { 'api/a/route.js': `${GET}export const config = 5` },
-    [['ROUTE_CONFIG_INVALID', ['api/a/route.js'], /config as a number/]]
-  ],
+  },
+  {
+    rule: 'an error handler is no middleware',
+    tree: { 'api/a/route.js': `${GET}export const middleware = [(error, request, response, next) => {}]` },
+    told: [{ code: 'ROUTE_MIDDLEWARE_INVALID', files: ['api/a/route.js'], text: /error handler.*index 0/ }]
+  },
+  {
+    rule: 'middleware by method knows the methods and wants them exported',
+    tree: { 'api/a/route.js': `${GET}export const middleware = { get: [], POST: [], GET: () => {} }` },
+    told: [
+      { code: 'ROUTE_MIDDLEWARE_INVALID', files: ['api/a/route.js'], text: /for get.*Did you mean GET\?/s },
+      { code: 'ROUTE_MIDDLEWARE_INVALID', files: ['api/a/route.js'], text: /for POST, but does not export it/ },
+      {
+        code: 'ROUTE_MIDDLEWARE_INVALID',
+        files: ['api/a/route.js'],
+        text: /middleware\.GET, which is a function instead of an array/
+      }
+    ]
+  },
+  {
+    rule: 'config that is no object is refused',
+    tree: { 'api/a/route.js': `${GET}export const config = 5` },
+    told: [{ code: 'ROUTE_CONFIG_INVALID', files: ['api/a/route.js'], text: /config as a number/ }]
+  },
   ...(
     [
-      ['bodyLimit', '0', /1 or more/],
-      ['bodyLimit', '1.5', /1 or more/],
-      ['bodyLimit', "'1mb'", /"1mb".*a number of bytes/s],
-      ['timeout', '-1', /from 0/],
-      ['timeout', '2 ** 31', /from 0/],
-      ['timeout', 'Infinity', /from 0/],
-      ['bodyParser', 'true', /'late', 'early' or false/],
-      ['bodyParser', "'lazy'", /"lazy"/],
-      ['bodylimit', '1', /does not exist.*bodyLimit/s]
+      { key: 'bodyLimit', value: '0', text: /1 or more/ },
+      { key: 'bodyLimit', value: '1.5', text: /1 or more/ },
+      { key: 'bodyLimit', value: "'1mb'", text: /"1mb".*a number of bytes/s },
+      { key: 'timeout', value: '-1', text: /from 0/ },
+      { key: 'timeout', value: '2 ** 31', text: /from 0/ },
+      { key: 'timeout', value: 'Infinity', text: /from 0/ },
+      { key: 'bodyParser', value: 'true', text: /'late', 'early' or false/ },
+      { key: 'bodyParser', value: "'lazy'", text: /"lazy"/ },
+      { key: 'bodylimit', value: '1', text: /does not exist.*bodyLimit/s }
     ] as const
-  ).map(([key, value, text]): Row => {
+  ).map(({ key, value, text }): Row => {
     const tree = { 'api/a/route.js': `${GET}export const config = { ${key}: ${value} }` }
-    return [`config.${key} ${value} is refused`, tree, [['ROUTE_CONFIG_INVALID', ['api/a/route.js'], text]]]
+    return {
+      rule: `config.${key} ${value} is refused`,
+      tree,
+      told: [{ code: 'ROUTE_CONFIG_INVALID', files: ['api/a/route.js'], text }]
+    }
   })
 ]
 
 const TREES: Row[] = [
-  ['an apiDir that is not there is named', {}, [['API_DIR_NOT_FOUND', ['api'], /import\.meta\.url/]]],
-  ['an apiDir that is a file is named', { api: '' }, [['API_DIR_NOT_DIRECTORY', ['api'], /is a file/]]],
-  ['an apiDir below a file is named', { x: '' }, [['API_DIR_NOT_FOUND', ['x/api'], /x\/api/]], { apiDir: 'x/api' }],
-  ['an apiDir without route files is named', { 'api/a/x.js': '' }, [['API_DIR_EMPTY', ['api'], /route\.ts/]]],
-  [
-    'an apiDir with a misnamed file only says so',
-    { 'api/a/routes.ts': GET },
-    [['API_DIR_EMPTY', ['api'], /routes\.ts is not served/]]
-  ],
-  [
-    'a .ts beside a .js is refused, both named',
-    { 'api/a/route.ts': GET, 'api/a/route.js': GET },
-    [['ROUTE_FILE_TWICE', ['api/a/route.js', 'api/a/route.ts'], /left over from a build/]]
-  ],
-  [
-    'two names for one parameter are refused, both files named',
-    { 'api/users/[id]/route.js': GET, 'api/users/[slug]/route.js': GET },
-    [['ROUTE_SLOT_CONFLICT', ['api/users/[id]/route.js', 'api/users/[slug]/route.js'], /one name/]]
-  ],
-  [
-    'two names for one parameter are refused with different methods too',
-    { 'api/users/[id]/route.js': GET, 'api/users/[slug]/route.js': 'export const POST = () => ({})' },
-    [['ROUTE_SLOT_CONFLICT', ['api/users/[id]/route.js', 'api/users/[slug]/route.js'], /match the same requests/]]
-  ],
-  [
-    'two groups that give one path are refused, both files named',
-    { 'api/(a)/x/route.js': GET, 'api/(b)/x/route.js': GET, 'api/x/route.js': GET },
-    [
-      [
-        'ROUTE_SLOT_CONFLICT',
-        ['api/(a)/x/route.js', 'api/(b)/x/route.js', 'api/x/route.js'],
-        /3 route files serve \/api\/x/
-      ]
+  {
+    rule: 'an apiDir that is not there is named',
+    tree: {},
+    told: [{ code: 'API_DIR_NOT_FOUND', files: ['api'], text: /import\.meta\.url/ }]
+  },
+  {
+    rule: 'an apiDir that is a file is named',
+    tree: { api: '' },
+    told: [{ code: 'API_DIR_NOT_DIRECTORY', files: ['api'], text: /is a file/ }]
+  },
+  {
+    rule: 'an apiDir below a file is named',
+    tree: { x: '' },
+    told: [{ code: 'API_DIR_NOT_FOUND', files: ['x/api'], text: /x\/api/ }],
+    options: { apiDir: 'x/api' }
+  },
+  {
+    rule: 'an apiDir without route files is named',
+    tree: { 'api/a/x.js': '' },
+    told: [{ code: 'API_DIR_EMPTY', files: ['api'], text: /route\.ts/ }]
+  },
+  {
+    rule: 'an apiDir with a misnamed file only says so',
+    tree: { 'api/a/routes.ts': GET },
+    told: [{ code: 'API_DIR_EMPTY', files: ['api'], text: /routes\.ts is not served/ }]
+  },
+  {
+    rule: 'a .ts beside a .js is refused, both named',
+    tree: { 'api/a/route.ts': GET, 'api/a/route.js': GET },
+    told: [{ code: 'ROUTE_FILE_TWICE', files: ['api/a/route.js', 'api/a/route.ts'], text: /left over from a build/ }]
+  },
+  {
+    rule: 'two names for one parameter are refused, both files named',
+    tree: { 'api/users/[id]/route.js': GET, 'api/users/[slug]/route.js': GET },
+    told: [
+      { code: 'ROUTE_SLOT_CONFLICT', files: ['api/users/[id]/route.js', 'api/users/[slug]/route.js'], text: /one name/ }
     ]
-  ],
-  [
-    'groups nested in each other are looked through',
-    { 'api/(a)/(b)/x/[id]/route.js': GET, 'api/x/(c)/[key]/route.js': GET },
-    [['ROUTE_SLOT_CONFLICT', ['api/(a)/(b)/x/[id]/route.js', 'api/x/(c)/[key]/route.js'], /\[id\].*\[key\]/]]
-  ],
-  [
-    'one name in two Unicode spellings is one path',
-    { [`api/caf\u00e9/route.js`]: GET, [`api/cafe\u0301/route.js`]: GET },
-    [['ROUTE_SLOT_CONFLICT', ['api/cafe\u0301/route.js', 'api/caf\u00e9/route.js'], /serve \/api\/caf/]]
-  ],
-  [
-    'an optional rest beside its own start is refused',
-    { 'api/docs/route.js': GET, 'api/docs/[[...path]]/route.js': GET },
-    [['ROUTE_SLOT_CONFLICT', ['api/docs/route.js', 'api/docs/[[...path]]/route.js'], /match the same requests/]]
-  ],
-  [
-    'a rest beside an optional rest is refused',
-    { 'api/docs/[...a]/route.js': GET, 'api/docs/[[...b]]/route.js': GET },
-    [['ROUTE_SLOT_CONFLICT', ['api/docs/[...a]/route.js', 'api/docs/[[...b]]/route.js'], /match the same requests/]]
-  ],
-  [
-    'mixed segments differ by their text, not by their names',
-    { 'api/[a].png/route.js': GET, 'api/[b].png/route.js': GET, 'api/[b].gif/route.js': GET },
-    [['ROUTE_SLOT_CONFLICT', ['api/[a].png/route.js', 'api/[b].png/route.js'], /match the same requests/]]
-  ],
-  [
-    'a parameter name twice in one path is refused',
-    { 'api/[id]/e/[id]/route.js': GET },
-    [['ROUTE_PARAM_REPEATED', ['api/[id]/e/[id]'], /two parameters named id/]]
-  ],
-  [
-    'a parameter name twice in one segment is refused',
-    { 'api/[a]-[a]/route.js': GET },
-    [['ROUTE_PARAM_REPEATED', ['api/[a]-[a]'], /named a/]]
-  ],
-  [
-    'a base route counts for repeated names',
-    { 'api/[id]/route.js': GET },
-    [['ROUTE_PARAM_REPEATED', ['api/[id]'], /\/\[id\]\/\[id\]/]],
-    { baseRoute: '/[id]' }
-  ],
-  [
-    'nothing can follow a rest parameter',
-    { 'api/[...path]/edit/route.js': GET },
-    [['ROUTE_REST_NOT_LAST', ['api/[...path]/edit/route.js'], /last folder/]]
-  ],
+  },
+  {
+    rule: 'two names for one parameter are refused with different methods too',
+    tree: { 'api/users/[id]/route.js': GET, 'api/users/[slug]/route.js': 'export const POST = () => ({})' },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/users/[id]/route.js', 'api/users/[slug]/route.js'],
+        text: /match the same requests/
+      }
+    ]
+  },
+  {
+    rule: 'two groups that give one path are refused, both files named',
+    tree: { 'api/(a)/x/route.js': GET, 'api/(b)/x/route.js': GET, 'api/x/route.js': GET },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/(a)/x/route.js', 'api/(b)/x/route.js', 'api/x/route.js'],
+        text: /3 route files serve \/api\/x/
+      }
+    ]
+  },
+  {
+    rule: 'groups nested in each other are looked through',
+    tree: { 'api/(a)/(b)/x/[id]/route.js': GET, 'api/x/(c)/[key]/route.js': GET },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/(a)/(b)/x/[id]/route.js', 'api/x/(c)/[key]/route.js'],
+        text: /\[id\].*\[key\]/
+      }
+    ]
+  },
+  {
+    rule: 'one name in two Unicode spellings is one path',
+    tree: { [`api/caf\u00e9/route.js`]: GET, [`api/cafe\u0301/route.js`]: GET },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/cafe\u0301/route.js', 'api/caf\u00e9/route.js'],
+        text: /serve \/api\/caf/
+      }
+    ]
+  },
+  {
+    rule: 'an optional rest beside its own start is refused',
+    tree: { 'api/docs/route.js': GET, 'api/docs/[[...path]]/route.js': GET },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/docs/route.js', 'api/docs/[[...path]]/route.js'],
+        text: /match the same requests/
+      }
+    ]
+  },
+  {
+    rule: 'a rest beside an optional rest is refused',
+    tree: { 'api/docs/[...a]/route.js': GET, 'api/docs/[[...b]]/route.js': GET },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/docs/[...a]/route.js', 'api/docs/[[...b]]/route.js'],
+        text: /match the same requests/
+      }
+    ]
+  },
+  {
+    rule: 'mixed segments differ by their text, not by their names',
+    tree: { 'api/[a].png/route.js': GET, 'api/[b].png/route.js': GET, 'api/[b].gif/route.js': GET },
+    told: [
+      {
+        code: 'ROUTE_SLOT_CONFLICT',
+        files: ['api/[a].png/route.js', 'api/[b].png/route.js'],
+        text: /match the same requests/
+      }
+    ]
+  },
+  {
+    rule: 'a parameter name twice in one path is refused',
+    tree: { 'api/[id]/e/[id]/route.js': GET },
+    told: [{ code: 'ROUTE_PARAM_REPEATED', files: ['api/[id]/e/[id]'], text: /two parameters named id/ }]
+  },
+  {
+    rule: 'a parameter name twice in one segment is refused',
+    tree: { 'api/[a]-[a]/route.js': GET },
+    told: [{ code: 'ROUTE_PARAM_REPEATED', files: ['api/[a]-[a]'], text: /named a/ }]
+  },
+  {
+    rule: 'a base route counts for repeated names',
+    tree: { 'api/[id]/route.js': GET },
+    told: [{ code: 'ROUTE_PARAM_REPEATED', files: ['api/[id]'], text: /\/\[id\]\/\[id\]/ }],
+    options: { baseRoute: '/[id]' }
+  },
+  {
+    rule: 'nothing can follow a rest parameter',
+    tree: { 'api/[...path]/edit/route.js': GET },
+    told: [{ code: 'ROUTE_REST_NOT_LAST', files: ['api/[...path]/edit/route.js'], text: /last folder/ }]
+  },
   ...(
     [
       ['a*b', /"\*"/],
@@ -318,90 +417,98 @@ const TREES: Row[] = [
     ] as const
   ).map(([name, text]): Row => {
     const tree = { [`api/${name}/route.js`]: GET }
-    return [
-      `the folder name ${JSON.stringify(name)} is refused`,
+    return {
+      rule: `the folder name ${JSON.stringify(name)} is refused`,
       tree,
-      [['ROUTE_SEGMENT_INVALID', [`api/${name}`], text]]
-    ]
+      told: [{ code: 'ROUTE_SEGMENT_INVALID', files: [`api/${name}`], text }]
+    }
   }),
-  [
-    'a folder name above several route files is refused once',
-    { 'api/a*/b/route.js': GET, 'api/a*/c/route.js': GET },
-    [['ROUTE_SEGMENT_INVALID', ['api/a*'], /"\*"/]]
-  ],
-  [
-    'a link that leads nowhere is named',
-    { ...ok, 'api/gone': { link: 'nowhere' } },
-    [['ROUTE_ENTRY_UNREADABLE', ['api/gone'], /ENOENT/]]
-  ]
+  {
+    rule: 'a folder name above several route files is refused once',
+    tree: { 'api/a*/b/route.js': GET, 'api/a*/c/route.js': GET },
+    told: [{ code: 'ROUTE_SEGMENT_INVALID', files: ['api/a*'], text: /"\*"/ }]
+  },
+  {
+    rule: 'a link that leads nowhere is named',
+    tree: { ...ok, 'api/gone': { link: 'nowhere' } },
+    told: [{ code: 'ROUTE_ENTRY_UNREADABLE', files: ['api/gone'], text: /ENOENT/ }]
+  }
 ]
 
 const MAPS: Row[] = [
-  [
-    'two middleware files are refused, both named',
-    { ...ok, 'middleware.js': '', 'api/middleware.js': '' },
-    [['MIDDLEWARE_FILE_TWICE', ['api/middleware.js', 'middleware.js'], /Keep one/]]
-  ],
-  [
-    'a middleware file that is a link to nothing is not passed over',
-    { ...ok, 'middleware.js': { link: 'gone.js' } },
-    [['MIDDLEWARE_IMPORT_FAILED', ['middleware.js'], /middleware\.js/]]
-  ],
-  [
-    'a middleware file without the export is refused',
-    { ...ok, 'middleware.js': 'export default {}' },
-    [['MIDDLEWARE_FILE_INVALID', ['middleware.js'], /exports no middleware.*createMiddleware/s]]
-  ],
-  [
-    'a middleware file that exports an array is refused',
-    { ...ok, 'middleware.js': 'export const middleware = []' },
-    [['MIDDLEWARE_FILE_INVALID', ['middleware.js'], /as an array/]]
-  ],
-  [
-    'a middleware file that throws is named with the cause',
-    { ...ok, 'api/middleware.js': "throw new Error('no key')" },
-    [['MIDDLEWARE_IMPORT_FAILED', ['api/middleware.js'], /no key/]]
-  ],
-  [
-    'what createMiddleware refuses in the file is listed key by key, the file named',
-    {
+  {
+    rule: 'two middleware files are refused, both named',
+    tree: { ...ok, 'middleware.js': '', 'api/middleware.js': '' },
+    told: [{ code: 'MIDDLEWARE_FILE_TWICE', files: ['api/middleware.js', 'middleware.js'], text: /Keep one/ }]
+  },
+  {
+    rule: 'a middleware file that is a link to nothing is not passed over',
+    tree: { ...ok, 'middleware.js': { link: 'gone.js' } },
+    told: [{ code: 'MIDDLEWARE_IMPORT_FAILED', files: ['middleware.js'], text: /middleware\.js/ }]
+  },
+  {
+    rule: 'a middleware file without the export is refused',
+    tree: { ...ok, 'middleware.js': 'export default {}' },
+    told: [
+      { code: 'MIDDLEWARE_FILE_INVALID', files: ['middleware.js'], text: /exports no middleware.*createMiddleware/s }
+    ]
+  },
+  {
+    rule: 'a middleware file that exports an array is refused',
+    tree: { ...ok, 'middleware.js': 'export const middleware = []' },
+    told: [{ code: 'MIDDLEWARE_FILE_INVALID', files: ['middleware.js'], text: /as an array/ }]
+  },
+  {
+    rule: 'a middleware file that throws is named with the cause',
+    tree: { ...ok, 'api/middleware.js': "throw new Error('no key')" },
+    told: [{ code: 'MIDDLEWARE_IMPORT_FAILED', files: ['api/middleware.js'], text: /no key/ }]
+  },
+  {
+    rule: 'what createMiddleware refuses in the file is listed key by key, the file named',
+    tree: {
       ...ok,
       'middleware.ts': `import { createMiddleware } from 'twinroute'
         export const middleware = createMiddleware({ 'api': [], '/api//x': [], '/api/y': [undefined as never] })`
     },
-    [
-      ['MIDDLEWARE_KEY_INVALID', ['middleware.ts'], /"api" .*slash/],
-      ['MIDDLEWARE_KEY_INVALID', ['middleware.ts'], /"\/api\/\/x"/],
-      ['MIDDLEWARE_VALUE_INVALID', ['middleware.ts'], /"\/api\/y" .*undefined at index 0/]
+    told: [
+      { code: 'MIDDLEWARE_KEY_INVALID', files: ['middleware.ts'], text: /"api" .*slash/ },
+      { code: 'MIDDLEWARE_KEY_INVALID', files: ['middleware.ts'], text: /"\/api\/\/x"/ },
+      { code: 'MIDDLEWARE_VALUE_INVALID', files: ['middleware.ts'], text: /"\/api\/y" .*undefined at index 0/ }
     ]
-  ],
-  [
-    'a plain map in the file is checked alike',
-    { ...ok, 'middleware.js': "export const middleware = { 'api/admin': [] }" },
-    [['MIDDLEWARE_KEY_INVALID', ['middleware.js'], /"api\/admin".*"\/api\/admin"/s]]
-  ],
-  [
-    'a key of the map that names a method is answered with where methods belong',
-    { 'middleware.js': "export const middleware = { 'GET /api/a': [] }", 'api/a/route.js': GET },
-    [['MIDDLEWARE_KEY_INVALID', ['middleware.js'], /"\/api\/a" for all methods, or export middleware = \{ GET: \[/]]
-  ],
-  [
-    'a map given as an option is checked alike',
-    ok,
-    [['MIDDLEWARE_KEY_INVALID', [], /"admin"/]],
-    { middleware: { admin: [] } }
-  ]
+  },
+  {
+    rule: 'a plain map in the middleware file is checked as createMiddleware checks its own',
+    tree: { ...ok, 'middleware.js': "export const middleware = { 'api/admin': [] }" },
+    told: [{ code: 'MIDDLEWARE_KEY_INVALID', files: ['middleware.js'], text: /"api\/admin".*"\/api\/admin"/s }]
+  },
+  {
+    rule: 'a key of the map that names a method is answered with where methods belong',
+    tree: { 'middleware.js': "export const middleware = { 'GET /api/a': [] }", 'api/a/route.js': GET },
+    told: [
+      {
+        code: 'MIDDLEWARE_KEY_INVALID',
+        files: ['middleware.js'],
+        text: /"\/api\/a" for all methods, or export middleware = \{ GET: \[/
+      }
+    ]
+  },
+  {
+    rule: 'a map given as an option is checked as the middleware file is',
+    tree: ok,
+    told: [{ code: 'MIDDLEWARE_KEY_INVALID', files: [], text: /"admin"/ }],
+    options: { middleware: { admin: [] } }
+  }
 ]
 
-for (const [rule, tree, told, options] of [...MODULES, ...TREES, ...MAPS]) {
+for (const { rule, tree, told, options } of [...MODULES, ...TREES, ...MAPS]) {
   t.test(rule, async (t) => {
     const top = writeTree(t, tree)
     const { problems } = await bootError(top, options)
     t.strictSame(
       problems.map(({ code, files }) => [code, files.map((file) => relative(top, file))]),
-      told.map(([code, files]) => [code, files])
+      told.map(({ code, files }) => [code, files])
     )
-    for (const [index, [, , text]] of told.entries()) {
+    for (const [index, { text }] of told.entries()) {
       const problem = problems[index]!
       t.match(new BootError([problem]).message, text)
     }
@@ -494,43 +601,63 @@ t.test('paths below the working directory are printed from there', async (t) => 
 const CIRCLE: Record<string, unknown> = {}
 CIRCLE.self = CIRCLE
 
-const OPTIONS: [rule: string, options: object, message: RegExp][] = [
-  ['apiDir is wanted', {}, /apiDir of createApp must be a directory.*it is undefined/],
-  ['apiDir is no number', { apiDir: 5 }, /apiDir of createApp must be.*it is 5/],
-  ['apiDir is not empty', { apiDir: '' }, /apiDir/],
-  ['apiDir is no http URL', { apiDir: new URL('http://localhost/api') }, /apiDir .*file URL/],
-  ['baseRoute is a text', { apiDir: 'api', baseRoute: null }, /baseRoute of createApp must be a path.*null/],
-  [
-    'host is not empty',
-    { apiDir: 'api', host: '' },
-    /option host of createApp must be a host name or address.*it is ""/
-  ],
-  ['bodyLimit is no BigInt', { apiDir: 'api', bodyLimit: 1n }, /bodyLimit of createApp must be .*it is a bigint/],
-  [
-    'handlerTimeout is a number',
-    { apiDir: 'api', handlerTimeout: NaN },
-    /handlerTimeout of createApp must be .*it is NaN/
-  ],
-  ['mode is no symbol', { apiDir: 'api', mode: Symbol('test') }, /mode of createApp must be a word.*it is a symbol/],
-  [
-    'bodyParser is no circle',
-    { apiDir: 'api', bodyParser: CIRCLE },
-    /bodyParser of createApp must be.*it is an object/
-  ],
-  ['port is no function', { apiDir: 'api', port: () => 1 }, /port of createApp must be.*it is a function/],
-  [
-    'an option has its own name',
-    { apiDir: 'api', bodylimit: 1 },
-    /createApp has no option bodylimit; .*fastifyOptions/
-  ],
-  [
-    'so has one of expressOptions',
-    { apiDir: 'api', expressOptions: { cors: {} } },
-    /expressOptions of createApp has no field cors; its fields are enableCors/
-  ],
-  ['middleware is no list', { apiDir: 'api', middleware: [] }, /middleware of createApp must be a map.*it is \[\]/]
+const OPTIONS: { rule: string; options: object; message: RegExp }[] = [
+  { rule: 'apiDir is wanted', options: {}, message: /apiDir of createApp must be a directory.*it is undefined/ },
+  { rule: 'apiDir is no number', options: { apiDir: 5 }, message: /apiDir of createApp must be.*it is 5/ },
+  { rule: 'apiDir is not empty', options: { apiDir: '' }, message: /apiDir/ },
+  { rule: 'apiDir is no http URL', options: { apiDir: new URL('http://localhost/api') }, message: /apiDir .*file URL/ },
+  {
+    rule: 'baseRoute is a text',
+    options: { apiDir: 'api', baseRoute: null },
+    message: /baseRoute of createApp must be a path.*null/
+  },
+  {
+    rule: 'host is not empty',
+    options: { apiDir: 'api', host: '' },
+    message: /option host of createApp must be a host name or address.*it is ""/
+  },
+  {
+    rule: 'bodyLimit is no BigInt',
+    options: { apiDir: 'api', bodyLimit: 1n },
+    message: /bodyLimit of createApp must be .*it is a bigint/
+  },
+  {
+    rule: 'handlerTimeout is a number',
+    options: { apiDir: 'api', handlerTimeout: NaN },
+    message: /handlerTimeout of createApp must be .*it is NaN/
+  },
+  {
+    rule: 'mode is no symbol',
+    options: { apiDir: 'api', mode: Symbol('test') },
+    message: /mode of createApp must be a word.*it is a symbol/
+  },
+  {
+    rule: 'bodyParser is no circle',
+    options: { apiDir: 'api', bodyParser: CIRCLE },
+    message: /bodyParser of createApp must be.*it is an object/
+  },
+  {
+    rule: 'port is no function',
+    options: { apiDir: 'api', port: () => 1 },
+    message: /port of createApp must be.*it is a function/
+  },
+  {
+    rule: 'an option has its own name',
+    options: { apiDir: 'api', bodylimit: 1 },
+    message: /createApp has no option bodylimit; .*fastifyOptions/
+  },
+  {
+    rule: 'expressOptions has no field of another name',
+    options: { apiDir: 'api', expressOptions: { cors: {} } },
+    message: /expressOptions of createApp has no field cors; its fields are enableCors/
+  },
+  {
+    rule: 'middleware is no list',
+    options: { apiDir: 'api', middleware: [] },
+    message: /middleware of createApp must be a map.*it is \[\]/
+  }
 ]
-for (const [rule, options, message] of OPTIONS) {
+for (const { rule, options, message } of OPTIONS) {
   t.test(`a wrong option is a TypeError that names it: ${rule}`, async (t) => {
     await t.rejects(createApp(options as AppOptions), { name: 'TypeError', message })
   })

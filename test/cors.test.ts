@@ -96,27 +96,77 @@ function onBoth(t: any, enableCors: CorsOptions, check: (t: any, call: Call, ran
 
 const preflight = (origin: string, method = 'GET') => ({ origin, 'access-control-request-method': method })
 
-t.test('which origin is granted what', async (t) => {
+t.test('which origin is granted what follows from the fields of enableCors', async (t) => {
   const friends = { cookieOrigins: [FRIEND, 'capacitor://localhost'] }
-  const rows: [says: string, options: CorsOptions, origin: string | undefined, granted: Grant][] = [
-    ['a listed origin is echoed', friends, FRIEND, ECHO],
-    ['with credentials when those are on', { ...friends, credentials: true }, FRIEND, ECHO_WITH_CREDENTIALS],
-    ['without them when they are off', { ...friends, credentials: false }, FRIEND, ECHO],
-    ['also of a scheme of its own', friends, 'capacitor://localhost', { ...NOTHING, origin: 'capacitor://localhost' }],
-    ['another origin is granted nothing', { ...friends, credentials: true }, STRANGER, NOTHING],
-    ['unless any is allowed', { ...friends, allowAnyOrigin: true }, STRANGER, ANYONE],
-    ['never with credentials', { ...friends, allowAnyOrigin: true, credentials: true }, STRANGER, ANYONE],
-    [
-      'while a listed one keeps them',
-      { ...friends, allowAnyOrigin: true, credentials: true },
-      FRIEND,
-      ECHO_WITH_CREDENTIALS
-    ],
-    ['any origin, and no list: credentials for nobody', { allowAnyOrigin: true, credentials: true }, FRIEND, ANYONE],
-    ['no origin, any allowed', { allowAnyOrigin: true, credentials: true }, undefined, ANYONE],
-    ['no origin', { ...friends, credentials: true }, undefined, NOTHING],
-    ['no field set: nothing', {}, FRIEND, NOTHING],
-    ['an empty list: nothing', { cookieOrigins: [], credentials: true }, FRIEND, NOTHING]
+  const rows: { rule: string; options: CorsOptions; origin: string | undefined; granted: Grant }[] = [
+    { rule: 'a listed origin is echoed', options: friends, origin: FRIEND, granted: ECHO },
+    {
+      rule: 'a listed origin is granted credentials when those are on',
+      options: { ...friends, credentials: true },
+      origin: FRIEND,
+      granted: ECHO_WITH_CREDENTIALS
+    },
+    {
+      rule: 'a listed origin is granted no credentials when those are off',
+      options: { ...friends, credentials: false },
+      origin: FRIEND,
+      granted: ECHO
+    },
+    {
+      rule: "a listed origin of an app's own scheme is echoed",
+      options: friends,
+      origin: 'capacitor://localhost',
+      granted: { ...NOTHING, origin: 'capacitor://localhost' }
+    },
+    {
+      rule: 'an origin that is not listed is granted nothing',
+      options: { ...friends, credentials: true },
+      origin: STRANGER,
+      granted: NOTHING
+    },
+    {
+      rule: 'an origin that is not listed is granted * where any is allowed',
+      options: { ...friends, allowAnyOrigin: true },
+      origin: STRANGER,
+      granted: ANYONE
+    },
+    {
+      rule: 'an origin that is not listed is never granted credentials',
+      options: { ...friends, allowAnyOrigin: true, credentials: true },
+      origin: STRANGER,
+      granted: ANYONE
+    },
+    {
+      rule: 'a listed origin keeps its credentials where any is allowed',
+      options: { ...friends, allowAnyOrigin: true, credentials: true },
+      origin: FRIEND,
+      granted: ECHO_WITH_CREDENTIALS
+    },
+    {
+      rule: 'where any origin is allowed and none is listed, no origin is granted credentials',
+      options: { allowAnyOrigin: true, credentials: true },
+      origin: FRIEND,
+      granted: ANYONE
+    },
+    {
+      rule: 'a request without an origin is granted * where any is allowed',
+      options: { allowAnyOrigin: true, credentials: true },
+      origin: undefined,
+      granted: ANYONE
+    },
+    {
+      rule: 'a request without an origin is granted nothing',
+      options: { ...friends, credentials: true },
+      origin: undefined,
+      granted: NOTHING
+    },
+    { rule: 'no field set grants nothing', options: {}, origin: FRIEND, granted: NOTHING },
+    {
+      rule: 'an empty list grants nothing',
+      options: { cookieOrigins: [], credentials: true },
+      origin: FRIEND,
+      granted: NOTHING
+    }
   ]
   const strangers = [
     'null',
@@ -126,10 +176,20 @@ t.test('which origin is granted what', async (t) => {
   ]
   const spellings = ['http://friend.example', `${FRIEND}:443`, `${FRIEND}:8443`, `${FRIEND}/`, `${FRIEND}, ${FRIEND}`]
   for (const origin of [...strangers, ...spellings, '']) {
-    rows.push([`"${origin}" is not ${FRIEND}`, { ...friends, credentials: true }, origin, NOTHING])
+    rows.push({
+      rule: `"${origin}" is not ${FRIEND}`,
+      options: { ...friends, credentials: true },
+      origin,
+      granted: NOTHING
+    })
   }
-  rows.push(['null is never echoed', { allowAnyOrigin: true, credentials: true }, 'null', ANYONE])
-  for (const [says, options, origin, granted] of rows) {
+  rows.push({
+    rule: 'null is never echoed',
+    options: { allowAnyOrigin: true, credentials: true },
+    origin: 'null',
+    granted: ANYONE
+  })
+  for (const { rule: says, options, origin, granted } of rows) {
     const app = await appOf(t, { routes: { open: { GET: () => ({}) } }, options: withCors(options) })
     const answer = await callByInject(app)('GET /api/open', { headers: origin === undefined ? {} : { origin } })
     t.same(grantOf(answer), granted, says)
@@ -278,9 +338,9 @@ t.test('/graphql: POST is for everybody without credentials, and for a granted o
     const app = await appOf(t, { routes, options })
     await app.register(graphqlRoutes, { typeDefs: 'type Query { hello: String }', resolvers })
     const call = callOver(await addressOf(app))
-    for (const [origin, post, guarded] of [
-      [FRIEND, ECHO_WITH_CREDENTIALS, ECHO_WITH_CREDENTIALS],
-      [STRANGER, ANYONE, NOTHING]
+    for (const { origin, post, guarded } of [
+      { origin: FRIEND, post: ECHO_WITH_CREDENTIALS, guarded: ECHO_WITH_CREDENTIALS },
+      { origin: STRANGER, post: ANYONE, guarded: NOTHING }
     ] as const) {
       const sent = { headers: { origin, 'content-type': 'application/json' }, body: '{"query":"{ hello }"}' }
       const answer = await call('POST /graphql', sent)

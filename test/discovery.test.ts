@@ -19,7 +19,7 @@ async function appOf(t: Test, tree: Tree, options: { baseRoute?: string; mode?: 
 }
 
 type Params = Record<string, string | string[]>
-type Ask = readonly [target: string, place: string | number, params?: Params]
+type Ask = { target: string; place: string | number; params?: Params }
 interface Row {
   rule: string
   folders: Readonly<Record<string, readonly string[]>> | readonly string[]
@@ -33,11 +33,11 @@ const ROWS: Row[] = [
     rule: 'a file at the top is the base route itself',
     folders: ['', 'a'],
     asks: [
-      ['/api', ''],
-      ['/api/', ''],
-      ['/api/a', 'a'],
-      ['/', 404],
-      ['/a', 404]
+      { target: '/api', place: '' },
+      { target: '/api/', place: '' },
+      { target: '/api/a', place: 'a' },
+      { target: '/', place: 404 },
+      { target: '/a', place: 404 }
     ]
   },
   {
@@ -45,145 +45,149 @@ const ROWS: Row[] = [
     folders: ['', 'a', '[id]/x'],
     baseRoute: '/',
     asks: [
-      ['/', ''],
-      ['/a', 'a'],
-      ['/7/x', '[id]/x', { id: '7' }]
+      { target: '/', place: '' },
+      { target: '/a', place: 'a' },
+      { target: '/7/x', place: '[id]/x', params: { id: '7' } }
     ]
   },
   {
     rule: 'a base route may have several segments, parameters among them, and a slash at the end',
     folders: ['users/[id]'],
     baseRoute: '/[tenant]/v1/',
-    asks: [['/acme/v1/users/7', 'users/[id]', { tenant: 'acme', id: '7' }]]
+    asks: [{ target: '/acme/v1/users/7', place: 'users/[id]', params: { tenant: 'acme', id: '7' } }]
   },
   {
     rule: 'two levels may name one parameter differently when the paths differ',
     folders: ['things/[id]', 'things/[thingId]/items', 'items/[item_id]/details', 'items/[parent_item_id]/purge'],
     asks: [
-      ['/api/things/foo', 'things/[id]', { id: 'foo' }],
-      ['/api/things/foo/items', 'things/[thingId]/items', { thingId: 'foo' }],
-      ['/api/items/1/details', 'items/[item_id]/details', { item_id: '1' }],
-      ['/api/items/1/purge', 'items/[parent_item_id]/purge', { parent_item_id: '1' }]
+      { target: '/api/things/foo', place: 'things/[id]', params: { id: 'foo' } },
+      { target: '/api/things/foo/items', place: 'things/[thingId]/items', params: { thingId: 'foo' } },
+      { target: '/api/items/1/details', place: 'items/[item_id]/details', params: { item_id: '1' } },
+      { target: '/api/items/1/purge', place: 'items/[parent_item_id]/purge', params: { parent_item_id: '1' } }
     ]
   },
   {
     rule: 'parameters at the same depths with different lengths do not hide each other',
     folders: ['[owner]/[repo]/[pkg]', '[owner]/[repo]/[org]/[pkg]'],
     asks: [
-      ['/api/a/b/c', '[owner]/[repo]/[pkg]', { owner: 'a', repo: 'b', pkg: 'c' }],
-      ['/api/a/b/c/d', '[owner]/[repo]/[org]/[pkg]', { owner: 'a', repo: 'b', org: 'c', pkg: 'd' }]
+      { target: '/api/a/b/c', place: '[owner]/[repo]/[pkg]', params: { owner: 'a', repo: 'b', pkg: 'c' } },
+      {
+        target: '/api/a/b/c/d',
+        place: '[owner]/[repo]/[org]/[pkg]',
+        params: { owner: 'a', repo: 'b', org: 'c', pkg: 'd' }
+      }
     ]
   },
   {
     rule: 'a static name wins over a parameter, and keeps its own methods',
     folders: { 'resource/[id]': ['GET'], 'resource/batch': ['POST'] },
     asks: [
-      ['POST /api/resource/batch', 'resource/batch', {}],
-      ['GET /api/resource/batch', 405],
-      ['/api/resource/other', 'resource/[id]', { id: 'other' }]
+      { target: 'POST /api/resource/batch', place: 'resource/batch', params: {} },
+      { target: 'GET /api/resource/batch', place: 405 },
+      { target: '/api/resource/other', place: 'resource/[id]', params: { id: 'other' } }
     ]
   },
   {
     rule: 'the path decides before the method: never a weaker route for a method that the best one lacks',
     folders: { 'users/me': ['GET'], 'users/[id]': ['GET', 'DELETE'], '[...rest]': ['PUT'] },
     asks: [
-      ['DELETE /api/users/me', 405],
-      ['DELETE /api/users/7', 'users/[id]', { id: '7' }],
-      ['PUT /api/users/7', 405],
-      ['PUT /api/users/7/x', '[...rest]', { rest: ['users', '7', 'x'] }]
+      { target: 'DELETE /api/users/me', place: 405 },
+      { target: 'DELETE /api/users/7', place: 'users/[id]', params: { id: '7' } },
+      { target: 'PUT /api/users/7', place: 405 },
+      { target: 'PUT /api/users/7/x', place: '[...rest]', params: { rest: ['users', '7', 'x'] } }
     ]
   },
   {
     rule: 'a static name beside a parameter is no conflict',
     folders: ['bar', '[foo]'],
     asks: [
-      ['/api/bar', 'bar'],
-      ['/api/foo', '[foo]', { foo: 'foo' }]
+      { target: '/api/bar', place: 'bar' },
+      { target: '/api/foo', place: '[foo]', params: { foo: 'foo' } }
     ]
   },
   {
     rule: 'a rest parameter at the top hides nothing',
     folders: ['[...all]', 'page/web', 'page/[id]'],
     asks: [
-      ['/api/page/web', 'page/web'],
-      ['/api/page/7', 'page/[id]', { id: '7' }],
-      ['/api/page/7/x', '[...all]', { all: ['page', '7', 'x'] }],
-      ['/api/other', '[...all]', { all: ['other'] }],
-      ['/api', 404]
+      { target: '/api/page/web', place: 'page/web' },
+      { target: '/api/page/7', place: 'page/[id]', params: { id: '7' } },
+      { target: '/api/page/7/x', place: '[...all]', params: { all: ['page', '7', 'x'] } },
+      { target: '/api/other', place: '[...all]', params: { all: ['other'] } },
+      { target: '/api', place: 404 }
     ]
   },
   {
     rule: 'the left-most static name wins',
     folders: ['[a]/b/c', 'a/[b]/[c]'],
     asks: [
-      ['/api/a/b/c', 'a/[b]/[c]', { b: 'b', c: 'c' }],
-      ['/api/x/b/c', '[a]/b/c', { a: 'x' }]
+      { target: '/api/a/b/c', place: 'a/[b]/[c]', params: { b: 'b', c: 'c' } },
+      { target: '/api/x/b/c', place: '[a]/b/c', params: { a: 'x' } }
     ]
   },
   {
     rule: 'a path that fails further down goes back to the next best',
     folders: ['a/b/c', '[x]/b/d', '[x]/[y]/e'],
     asks: [
-      ['/api/a/b/d', '[x]/b/d', { x: 'a' }],
-      ['/api/a/b/e', '[x]/[y]/e', { x: 'a', y: 'b' }]
+      { target: '/api/a/b/d', place: '[x]/b/d', params: { x: 'a' } },
+      { target: '/api/a/b/e', place: '[x]/[y]/e', params: { x: 'a', y: 'b' } }
     ]
   },
   {
     rule: 'a rest parameter wants a segment, an optional one does not',
     folders: ['hello/[...name]', 'bye/[[...name]]'],
     asks: [
-      ['/api/hello', 404],
-      ['/api/hello/', 404],
-      ['/api/hello/a', 'hello/[...name]', { name: ['a'] }],
-      ['/api/hello/a/b', 'hello/[...name]', { name: ['a', 'b'] }],
-      ['/api/bye', 'bye/[[...name]]', { name: [] }],
-      ['/api/bye/a/b', 'bye/[[...name]]', { name: ['a', 'b'] }]
+      { target: '/api/hello', place: 404 },
+      { target: '/api/hello/', place: 404 },
+      { target: '/api/hello/a', place: 'hello/[...name]', params: { name: ['a'] } },
+      { target: '/api/hello/a/b', place: 'hello/[...name]', params: { name: ['a', 'b'] } },
+      { target: '/api/bye', place: 'bye/[[...name]]', params: { name: [] } },
+      { target: '/api/bye/a/b', place: 'bye/[[...name]]', params: { name: ['a', 'b'] } }
     ]
   },
   {
     rule: 'an optional rest at the top takes everything that is left',
     folders: ['[[...all]]', 'a'],
     asks: [
-      ['/api', '[[...all]]', { all: [] }],
-      ['/api/a', 'a'],
-      ['/api/b/c', '[[...all]]', { all: ['b', 'c'] }]
+      { target: '/api', place: '[[...all]]', params: { all: [] } },
+      { target: '/api/a', place: 'a' },
+      { target: '/api/b/c', place: '[[...all]]', params: { all: ['b', 'c'] } }
     ]
   },
   {
     rule: 'an encoded slash stays inside its value',
     folders: ['one/[id]', 'all/[...path]'],
     asks: [
-      ['/api/one/a%2Fb', 'one/[id]', { id: 'a/b' }],
-      ['/api/one/a/b', 404],
-      ['/api/all/a/b%2Fc', 'all/[...path]', { path: ['a', 'b/c'] }]
+      { target: '/api/one/a%2Fb', place: 'one/[id]', params: { id: 'a/b' } },
+      { target: '/api/one/a/b', place: 404 },
+      { target: '/api/all/a/b%2Fc', place: 'all/[...path]', params: { path: ['a', 'b/c'] } }
     ]
   },
   {
     rule: 'values are decoded exactly once',
     folders: ['q/[text]', 'all/[...path]'],
     asks: [
-      ['/api/q/100%25awesome', 'q/[text]', { text: '100%awesome' }],
-      ['/api/q/a%252Fb', 'q/[text]', { text: 'a%2Fb' }],
-      ['/api/q/%25', 'q/[text]', { text: '%' }],
-      ['/api/q/something%20with', 'q/[text]', { text: 'something with' }],
-      ['/api/q/caf%C3%A9', 'q/[text]', { text: 'caf\u00e9' }],
-      ['/api/q/a+b;c=d,e', 'q/[text]', { text: 'a+b;c=d,e' }],
-      [`/api/q/${'x'.repeat(1000)}`, 'q/[text]', { text: 'x'.repeat(1000) }],
-      ['/api/all/100%25/a%252Fb', 'all/[...path]', { path: ['100%', 'a%2Fb'] }],
-      ['/api/q/%', 400],
-      ['/api/q/%zz', 400],
-      ['/api/q/%E0%A4', 400]
+      { target: '/api/q/100%25awesome', place: 'q/[text]', params: { text: '100%awesome' } },
+      { target: '/api/q/a%252Fb', place: 'q/[text]', params: { text: 'a%2Fb' } },
+      { target: '/api/q/%25', place: 'q/[text]', params: { text: '%' } },
+      { target: '/api/q/something%20with', place: 'q/[text]', params: { text: 'something with' } },
+      { target: '/api/q/caf%C3%A9', place: 'q/[text]', params: { text: 'caf\u00e9' } },
+      { target: '/api/q/a+b;c=d,e', place: 'q/[text]', params: { text: 'a+b;c=d,e' } },
+      { target: `/api/q/${'x'.repeat(1000)}`, place: 'q/[text]', params: { text: 'x'.repeat(1000) } },
+      { target: '/api/all/100%25/a%252Fb', place: 'all/[...path]', params: { path: ['100%', 'a%2Fb'] } },
+      { target: '/api/q/%', place: 400 },
+      { target: '/api/q/%zz', place: 400 },
+      { target: '/api/q/%E0%A4', place: 400 }
     ]
   },
   {
     rule: 'an empty parameter never matches',
     folders: { 'users/[id]': ['GET', 'DELETE'], '[a]/x': ['GET'], '[a]-[b]': ['GET'], '[c].json': ['GET'] },
     asks: [
-      ['DELETE /api/users/', 404],
-      ['/api//x', 404],
-      ['/api/-b', 404],
-      ['/api/a-', 404],
-      ['/api/.json', 404]
+      { target: 'DELETE /api/users/', place: 404 },
+      { target: '/api//x', place: 404 },
+      { target: '/api/-b', place: 404 },
+      { target: '/api/a-', place: 404 },
+      { target: '/api/.json', place: 404 }
     ]
   },
   {
@@ -198,108 +202,108 @@ const ROWS: Row[] = [
       'g/[...path-to]'
     ],
     asks: [
-      ['/api/a/42', 'a/[user-id]', { 'user-id': '42' }],
-      ['/api/a/42-id', 'a/[user-id]', { 'user-id': '42-id' }],
-      ['/api/b/1/2', 'b/[user.id]/[x-y]', { 'user.id': '1', 'x-y': '2' }],
-      ['/api/c/1', 'c/[n\u00e4me]', { 'n\u00e4me': '1' }],
-      ['/api/d/1', 'd/[a(b)]', { 'a(b)': '1' }],
-      ['/api/e/1/2', 'e/[_0]/[x-y]', { _0: '1', 'x-y': '2' }],
-      ['/api/f/1', 'f/[toString]', { toString: '1' }],
-      ['/api/g/1/2', 'g/[...path-to]', { 'path-to': ['1', '2'] }]
+      { target: '/api/a/42', place: 'a/[user-id]', params: { 'user-id': '42' } },
+      { target: '/api/a/42-id', place: 'a/[user-id]', params: { 'user-id': '42-id' } },
+      { target: '/api/b/1/2', place: 'b/[user.id]/[x-y]', params: { 'user.id': '1', 'x-y': '2' } },
+      { target: '/api/c/1', place: 'c/[n\u00e4me]', params: { 'n\u00e4me': '1' } },
+      { target: '/api/d/1', place: 'd/[a(b)]', params: { 'a(b)': '1' } },
+      { target: '/api/e/1/2', place: 'e/[_0]/[x-y]', params: { _0: '1', 'x-y': '2' } },
+      { target: '/api/f/1', place: 'f/[toString]', params: { toString: '1' } },
+      { target: '/api/g/1/2', place: 'g/[...path-to]', params: { 'path-to': ['1', '2'] } }
     ]
   },
   {
     rule: 'a colon after the first letter of a folder name is a colon',
     folders: ['a:b', 'x:[id]', '[a]:[b]/z', 'v1:get'],
     asks: [
-      ['/api/a:b', 'a:b'],
-      ['/api/axyz', 404],
-      ['/api/x:7', 'x:[id]', { id: '7' }],
-      ['/api/1:2/z', '[a]:[b]/z', { a: '1', b: '2' }],
-      ['/api/v1:get', 'v1:get']
+      { target: '/api/a:b', place: 'a:b' },
+      { target: '/api/axyz', place: 404 },
+      { target: '/api/x:7', place: 'x:[id]', params: { id: '7' } },
+      { target: '/api/1:2/z', place: '[a]:[b]/z', params: { a: '1', b: '2' } },
+      { target: '/api/v1:get', place: 'v1:get' }
     ]
   },
   {
     rule: 'a segment may mix text and parameters',
     folders: ['[code]', '[code].png', 'hello-[name]', '[from]-to-[until]', 'v[major].[minor]', '[id](draft)', '[n]x'],
     asks: [
-      ['/api/x', '[code]', { code: 'x' }],
-      ['/api/x.png', '[code].png', { code: 'x' }],
-      ['/api/x.y.png', '[code].png', { code: 'x.y' }],
-      ['/api/xpng', '[code]', { code: 'xpng' }],
-      ['/api/hello-world', 'hello-[name]', { name: 'world' }],
-      ['/api/hello-', '[code]', { code: 'hello-' }],
-      ['/api/a-to-b', '[from]-to-[until]', { from: 'a', until: 'b' }],
-      ['/api/v1.2', 'v[major].[minor]', { major: '1', minor: '2' }],
-      ['/api/7(draft)', '[id](draft)', { id: '7' }],
-      ['/api/7x', '[n]x', { n: '7' }]
+      { target: '/api/x', place: '[code]', params: { code: 'x' } },
+      { target: '/api/x.png', place: '[code].png', params: { code: 'x' } },
+      { target: '/api/x.y.png', place: '[code].png', params: { code: 'x.y' } },
+      { target: '/api/xpng', place: '[code]', params: { code: 'xpng' } },
+      { target: '/api/hello-world', place: 'hello-[name]', params: { name: 'world' } },
+      { target: '/api/hello-', place: '[code]', params: { code: 'hello-' } },
+      { target: '/api/a-to-b', place: '[from]-to-[until]', params: { from: 'a', until: 'b' } },
+      { target: '/api/v1.2', place: 'v[major].[minor]', params: { major: '1', minor: '2' } },
+      { target: '/api/7(draft)', place: '[id](draft)', params: { id: '7' } },
+      { target: '/api/7x', place: '[n]x', params: { n: '7' } }
     ]
   },
   {
     rule: 'text after a parameter is compared as it stands, and taken from the end',
     folders: ['img/[id].jpg', 'img/[id].tar.gz', 'img/[id].gz', 'range/[a]-[b]'],
     asks: [
-      ['/api/img/12346-fr.jpg', 'img/[id].jpg', { id: '12346-fr' }],
-      ['/api/img/1.jpg.jpg', 'img/[id].jpg', { id: '1.jpg' }],
-      ['/api/img/1xjpg', 404],
-      ['/api/img/1.tar.gz', 'img/[id].tar.gz', { id: '1' }],
-      ['/api/img/1.gz', 'img/[id].gz', { id: '1' }],
-      ['/api/range/x-y-z', 'range/[a]-[b]', { a: 'x-y', b: 'z' }]
+      { target: '/api/img/12346-fr.jpg', place: 'img/[id].jpg', params: { id: '12346-fr' } },
+      { target: '/api/img/1.jpg.jpg', place: 'img/[id].jpg', params: { id: '1.jpg' } },
+      { target: '/api/img/1xjpg', place: 404 },
+      { target: '/api/img/1.tar.gz', place: 'img/[id].tar.gz', params: { id: '1' } },
+      { target: '/api/img/1.gz', place: 'img/[id].gz', params: { id: '1' } },
+      { target: '/api/range/x-y-z', place: 'range/[a]-[b]', params: { a: 'x-y', b: 'z' } }
     ]
   },
   {
     rule: 'a mixed segment stands before a parameter and after a name, wherever text begins',
     folders: ['f/report.csv', 'f/[name].csv', 'f/[name]', 'f/re[x]'],
     asks: [
-      ['/api/f/report.csv', 'f/report.csv'],
-      ['/api/f/other.csv', 'f/[name].csv', { name: 'other' }],
-      ['/api/f/rest', 'f/re[x]', { x: 'st' }],
-      ['/api/f/x', 'f/[name]', { name: 'x' }]
+      { target: '/api/f/report.csv', place: 'f/report.csv' },
+      { target: '/api/f/other.csv', place: 'f/[name].csv', params: { name: 'other' } },
+      { target: '/api/f/rest', place: 'f/re[x]', params: { x: 'st' } },
+      { target: '/api/f/x', place: 'f/[name]', params: { name: 'x' } }
     ]
   },
   {
     rule: 'groups order the folders and leave the path alone',
     folders: ['(shop)/cart', '(shop)/(inner)/items/[id]', '(site)/about'],
     asks: [
-      ['/api/cart', '(shop)/cart'],
-      ['/api/items/7', '(shop)/(inner)/items/[id]', { id: '7' }],
-      ['/api/about', '(site)/about'],
-      ['/api/(shop)/cart', 404]
+      { target: '/api/cart', place: '(shop)/cart' },
+      { target: '/api/items/7', place: '(shop)/(inner)/items/[id]', params: { id: '7' } },
+      { target: '/api/about', place: '(site)/about' },
+      { target: '/api/(shop)/cart', place: 404 }
     ]
   },
   {
     rule: 'names may hold spaces, points and other writing, encoded by the client',
     folders: ['my files', 'v1.2', 'x_y-z~', '\u65e5\u672c', '.well-known/security'],
     asks: [
-      ['/api/my%20files', 'my files'],
-      ['/api/v1.2', 'v1.2'],
-      ['/api/x_y-z~', 'x_y-z~'],
-      ['/api/%E6%97%A5%E6%9C%AC', '\u65e5\u672c'],
-      ['/api/.well-known/security', '.well-known/security']
+      { target: '/api/my%20files', place: 'my files' },
+      { target: '/api/v1.2', place: 'v1.2' },
+      { target: '/api/x_y-z~', place: 'x_y-z~' },
+      { target: '/api/%E6%97%A5%E6%9C%AC', place: '\u65e5\u672c' },
+      { target: '/api/.well-known/security', place: '.well-known/security' }
     ]
   },
   {
     rule: 'a folder in decomposed Unicode serves the composed address',
     folders: ['cafe\u0301'],
-    asks: [['/api/caf%C3%A9', 'cafe\u0301']]
+    asks: [{ target: '/api/caf%C3%A9', place: 'cafe\u0301' }]
   },
   {
     rule: 'upper and lower case are different names',
     folders: ['Users', 'users'],
     asks: [
-      ['/api/Users', 'Users'],
-      ['/api/users', 'users'],
-      ['/api/USERS', 404]
+      { target: '/api/Users', place: 'Users' },
+      { target: '/api/users', place: 'users' },
+      { target: '/api/USERS', place: 404 }
     ]
   },
   {
     rule: 'slashes are not collapsed, and a semicolon is a character',
     folders: ['a/b'],
     asks: [
-      ['//api/a/b', 404],
-      ['/api/a//b', 404],
-      ['/api/a/b//', 404],
-      ['/api/a;x/b', 404]
+      { target: '//api/a/b', place: 404 },
+      { target: '/api/a//b', place: 404 },
+      { target: '/api/a/b//', place: 404 },
+      { target: '/api/a;x/b', place: 404 }
     ]
   }
 ]
@@ -312,7 +316,7 @@ function treeOf(folders: Row['folders']): Tree {
 for (const { rule, folders, asks, baseRoute = '/api' } of ROWS) {
   t.test(rule, async (t) => {
     const app = await appOf(t, treeOf(folders), { baseRoute })
-    for (const [ask, place, params = {}] of asks) {
+    for (const { target: ask, place, params = {} } of asks) {
       const [method, url] = ask.includes(' ') ? (ask.split(' ') as [string, string]) : ['GET', ask]
       const answer = await app.inject({ method: method as 'GET', url })
       if (typeof place === 'number') t.equal(answer.statusCode, place, ask)
@@ -321,16 +325,16 @@ for (const { rule, folders, asks, baseRoute = '/api' } of ROWS) {
   })
 }
 
-const METHODS: [exported: string[], method: string, status: number, allow: string | undefined][] = [
-  [['GET'], 'POST', 405, 'GET, HEAD, OPTIONS'],
-  [['GET'], 'OPTIONS', 204, 'GET, HEAD, OPTIONS'],
-  [['GET'], 'HEAD', 200, undefined],
-  [['POST'], 'OPTIONS', 204, 'OPTIONS, POST'],
-  [['POST'], 'GET', 405, 'OPTIONS, POST'],
-  [['POST'], 'HEAD', 405, 'OPTIONS, POST'],
-  [['GET', 'PUT', 'DELETE'], 'PATCH', 405, 'DELETE, GET, HEAD, OPTIONS, PUT']
+const METHODS: { exported: string[]; method: string; status: number; allow: string | undefined }[] = [
+  { exported: ['GET'], method: 'POST', status: 405, allow: 'GET, HEAD, OPTIONS' },
+  { exported: ['GET'], method: 'OPTIONS', status: 204, allow: 'GET, HEAD, OPTIONS' },
+  { exported: ['GET'], method: 'HEAD', status: 200, allow: undefined },
+  { exported: ['POST'], method: 'OPTIONS', status: 204, allow: 'OPTIONS, POST' },
+  { exported: ['POST'], method: 'GET', status: 405, allow: 'OPTIONS, POST' },
+  { exported: ['POST'], method: 'HEAD', status: 405, allow: 'OPTIONS, POST' },
+  { exported: ['GET', 'PUT', 'DELETE'], method: 'PATCH', status: 405, allow: 'DELETE, GET, HEAD, OPTIONS, PUT' }
 ]
-for (const [exported, method, status, allow] of METHODS) {
+for (const { exported, method, status, allow } of METHODS) {
   t.test(`a file with ${exported.join(' and ')} answers ${method} with ${status}`, async (t) => {
     const app = await appOf(t, echoTree({ a: exported }))
     const { statusCode, headers } = await app.inject({ method: method as 'GET', url: '/api/a' })

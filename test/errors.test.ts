@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -41,7 +43,7 @@ function throwing(thrown: unknown): () => never {
 }
 
 /** `{ r0: { GET }, ... }`: a route for every row, which throws what the row holds. */
-function routesOf(rows: readonly (readonly [string, unknown, ...unknown[]])[]): Routes {
+function routesOf(rows: readonly (readonly [rule: string, thrown: unknown])[]): Routes {
   return Object.fromEntries(rows.map(([, thrown], index) => [`r${index}`, { GET: throwing(thrown) }]))
 }
 
@@ -60,113 +62,147 @@ const SCHEMA_DETAILS = [
 const UNEXPECTED = 'An unexpected error occurred'
 
 type Wanted = { code: string; message: string; details?: unknown }
-type Row = readonly [rule: string, thrown: unknown, status: number, development: Wanted, production?: Wanted]
+type Row = { rule: string; thrown: unknown; status: number; development: Wanted; production?: Wanted }
 
 const ERRORS: Row[] = [
-  ['an ApiError', new ApiError(418, 'TEAPOT', 'no coffee'), 418, { code: 'TEAPOT', message: 'no coffee' }],
-  [
-    'an ApiError with details',
-    new ApiError(400, 'BAD', 'no', { a: 1 }),
-    400,
-    { code: 'BAD', message: 'no', details: { a: 1 } }
-  ],
-  [
-    'an ApiError of 500 says what it says',
-    new ApiError(500, 'LOGIN_FAILED', 'Login failed'),
-    500,
-    { code: 'LOGIN_FAILED', message: 'Login failed' }
-  ],
-  [
-    'NotFoundError with an id',
-    new NotFoundError('User', '7'),
-    404,
-    { code: 'NOT_FOUND', message: 'User with ID 7 not found' }
-  ],
-  ['NotFoundError without', new NotFoundError('User'), 404, { code: 'NOT_FOUND', message: 'User not found' }],
-  ['ValidationError', new ValidationError('wrong'), 400, { code: 'VALIDATION_ERROR', message: 'wrong' }],
-  [
-    'ValidationError with details',
-    new ValidationError('wrong', [{ field: 'a', message: 'b' }]),
-    400,
-    { code: 'VALIDATION_ERROR', message: 'wrong', details: [{ field: 'a', message: 'b' }] }
-  ],
-  ['ConflictError', new ConflictError('taken'), 409, { code: 'CONFLICT', message: 'taken' }],
-  [
-    'a schema-validation exception',
-    schemaError(),
-    400,
-    { code: 'VALIDATION_ERROR', message: 'Request validation failed', details: SCHEMA_DETAILS }
-  ],
-  [
-    'any other error',
-    new TypeError('x is undefined'),
-    500,
-    { code: 'INTERNAL_SERVER_ERROR', message: 'x is undefined' },
-    { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
-  ],
-  [
-    'a text',
-    'secret',
-    500,
-    { code: 'INTERNAL_SERVER_ERROR', message: 'secret' },
-    { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
-  ],
-  [
-    'an error with the status of the client',
-    failure('no such page', { status: 404 }),
-    404,
-    { code: 'NOT_FOUND', message: 'no such page' }
-  ],
-  ['with statusCode', failure('no', { statusCode: 402 }), 402, { code: 'HTTP_402', message: 'no' }],
-  [
-    'that is not to be shown',
-    failure('secret', { status: 403, expose: false }),
-    403,
-    { code: 'HTTP_403', message: 'Forbidden' }
-  ],
-  [
-    'an error with the status of the server',
-    failure('pool is empty', { status: 503 }),
-    503,
-    { code: 'SERVICE_UNAVAILABLE', message: 'pool is empty' },
-    { code: 'SERVICE_UNAVAILABLE', message: 'Service Unavailable' }
-  ],
-  ['an object with a status', { status: 409, message: 'taken' }, 409, { code: 'HTTP_409', message: 'taken' }],
-  ...[99, 200, 399, 600, 1000, 400.5, '404', null, Number.NaN].map((statusCode): Row => [
-    `${String(statusCode)} is no status of an error`,
-    failure('x', { statusCode }),
-    500,
-    { code: 'INTERNAL_SERVER_ERROR', message: 'x' },
-    { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
-  ])
+  {
+    rule: 'an ApiError',
+    thrown: new ApiError(418, 'TEAPOT', 'no coffee'),
+    status: 418,
+    development: { code: 'TEAPOT', message: 'no coffee' }
+  },
+  {
+    rule: 'an ApiError with details',
+    thrown: new ApiError(400, 'BAD', 'no', { a: 1 }),
+    status: 400,
+    development: { code: 'BAD', message: 'no', details: { a: 1 } }
+  },
+  {
+    rule: 'an ApiError of 500 says what it says',
+    thrown: new ApiError(500, 'LOGIN_FAILED', 'Login failed'),
+    status: 500,
+    development: { code: 'LOGIN_FAILED', message: 'Login failed' }
+  },
+  {
+    rule: 'NotFoundError with an id',
+    thrown: new NotFoundError('User', '7'),
+    status: 404,
+    development: { code: 'NOT_FOUND', message: 'User with ID 7 not found' }
+  },
+  {
+    rule: 'NotFoundError without an id',
+    thrown: new NotFoundError('User'),
+    status: 404,
+    development: { code: 'NOT_FOUND', message: 'User not found' }
+  },
+  {
+    rule: 'ValidationError',
+    thrown: new ValidationError('wrong'),
+    status: 400,
+    development: { code: 'VALIDATION_ERROR', message: 'wrong' }
+  },
+  {
+    rule: 'a ValidationError with details',
+    thrown: new ValidationError('wrong', [{ field: 'a', message: 'b' }]),
+    status: 400,
+    development: { code: 'VALIDATION_ERROR', message: 'wrong', details: [{ field: 'a', message: 'b' }] }
+  },
+  {
+    rule: 'ConflictError',
+    thrown: new ConflictError('taken'),
+    status: 409,
+    development: { code: 'CONFLICT', message: 'taken' }
+  },
+  {
+    rule: 'a schema-validation exception',
+    thrown: schemaError(),
+    status: 400,
+    development: { code: 'VALIDATION_ERROR', message: 'Request validation failed', details: SCHEMA_DETAILS }
+  },
+  {
+    rule: 'any other error',
+    thrown: new TypeError('x is undefined'),
+    status: 500,
+    development: { code: 'INTERNAL_SERVER_ERROR', message: 'x is undefined' },
+    production: { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
+  },
+  {
+    rule: 'a text that is thrown',
+    thrown: 'secret',
+    status: 500,
+    development: { code: 'INTERNAL_SERVER_ERROR', message: 'secret' },
+    production: { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
+  },
+  {
+    rule: 'an error with the status of the client',
+    thrown: failure('no such page', { status: 404 }),
+    status: 404,
+    development: { code: 'NOT_FOUND', message: 'no such page' }
+  },
+  {
+    rule: 'an error with a statusCode',
+    thrown: failure('no', { statusCode: 402 }),
+    status: 402,
+    development: { code: 'HTTP_402', message: 'no' }
+  },
+  {
+    rule: 'an error that is not to be shown',
+    thrown: failure('secret', { status: 403, expose: false }),
+    status: 403,
+    development: { code: 'HTTP_403', message: 'Forbidden' }
+  },
+  {
+    rule: 'an error with the status of the server',
+    thrown: failure('pool is empty', { status: 503 }),
+    status: 503,
+    development: { code: 'SERVICE_UNAVAILABLE', message: 'pool is empty' },
+    production: { code: 'SERVICE_UNAVAILABLE', message: 'Service Unavailable' }
+  },
+  {
+    rule: 'an object with a status',
+    thrown: { status: 409, message: 'taken' },
+    status: 409,
+    development: { code: 'HTTP_409', message: 'taken' }
+  },
+  ...[99, 200, 399, 600, 1000, 400.5, '404', null, Number.NaN].map((statusCode): Row => ({
+    rule: `${String(statusCode)} is no status of an error`,
+    thrown: failure('x', { statusCode }),
+    status: 500,
+    development: { code: 'INTERNAL_SERVER_ERROR', message: 'x' },
+    production: { code: 'INTERNAL_SERVER_ERROR', message: UNEXPECTED }
+  }))
 ]
 
-t.test('the global error handler', async (t) => {
+t.test('the global error handler answers every error in one shape, and production tells less', async (t) => {
   const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
   for (const mode of ['development', 'production']) {
     const isProduction = mode === 'production'
-    t.test(`in ${mode}`, async (t) => {
+    t.test(`the global error handler in ${mode}`, async (t) => {
       const options: Partial<AppOptions> = { mode, errorHandler, fastifyOptions: { logger: false } }
-      onEveryHost(t, { routes: routesOf(ERRORS), options }, async (t, call) => {
-        for (const [index, [rule, , status, development, production = development]] of ERRORS.entries()) {
-          const { headers, ...answer } = await call(`GET /api/r${index}`)
-          const { error, meta, ...more } = answer.json
-          const wanted = { status, error: isProduction ? production : development, more: {} }
-          t.same({ status: answer.status, error, more }, wanted, rule)
-          const { stack, ...rest } = meta
-          t.match(
-            { type: headers['content-type'], stack: typeof stack, meta: Object.keys(rest), ...rest },
-            {
-              type: JSON_TYPE,
-              stack: isProduction ? 'undefined' : 'string',
-              meta: ['timestamp', 'requestId'],
-              timestamp: ISO_TIME,
-              requestId: headers['x-request-id'] ?? /./
-            },
-            `${rule}: what is told beside`
-          )
+      onEveryHost(
+        t,
+        { routes: routesOf(ERRORS.map(({ rule, thrown }) => [rule, thrown])), options },
+        async (t, call) => {
+          for (const [index, { rule, status, development, production = development }] of ERRORS.entries()) {
+            const { headers, ...answer } = await call(`GET /api/r${index}`)
+            const { error, meta, ...more } = answer.json
+            const wanted = { status, error: isProduction ? production : development, more: {} }
+            t.same({ status: answer.status, error, more }, wanted, rule)
+            const { stack, ...rest } = meta
+            t.match(
+              { type: headers['content-type'], stack: typeof stack, meta: Object.keys(rest), ...rest },
+              {
+                type: JSON_TYPE,
+                stack: isProduction ? 'undefined' : 'string',
+                meta: ['timestamp', 'requestId'],
+                timestamp: ISO_TIME,
+                requestId: headers['x-request-id'] ?? /./
+              },
+              `${rule}: what is told beside`
+            )
+          }
         }
-      })
+      )
     })
   }
   t.test('headers of an error are sent', async (t) => {
@@ -185,7 +221,7 @@ t.test('the global error handler', async (t) => {
       }
     })
   })
-  t.test('those of another error that a handler makes of it are sent, too', async (t) => {
+  t.test('headers of another error that a handler makes of an error are sent', async (t) => {
     const other = failure('later', { status: 503, headers: { 'retry-after': '9', 'x-other': 'yes' } })
     const rows = [['an error with headers', failure('x', { status: 429, headers: { 'retry-after': '5' } })]] as const
     const handler = (_error: unknown, request: FastifyRequest, reply: FastifyReply) =>
@@ -199,7 +235,7 @@ t.test('the global error handler', async (t) => {
       )
     })
   })
-  t.test('but none that cannot be sent or describe another message', async (t) => {
+  t.test('headers of an error that cannot be sent or describe another message are left out', async (t) => {
     const upstream = {
       'content-length': '3',
       'content-encoding': 'gzip',
@@ -225,7 +261,19 @@ t.test('the global error handler', async (t) => {
       })
     }
   })
-  t.test('details that cannot be written are left out', async (t) => {
+  t.test('over HTTP/2, where node would send it, a Trailer header of an error is left out', async (t) => {
+    const headers = { trailer: 'x-sum', 'x-kept': '1' }
+    const routes = { a: { GET: throwing(failure('x', { status: 429, headers })) } }
+    for (const options of [{ errorHandler }, {}]) {
+      const app = await appOf(t, { routes, options: { ...options, fastifyOptions: { http2: true } as never } })
+      const session = connectHttp2(await addressOf(app))
+      t.teardown(() => session.destroy())
+      const [received] = await once(session.request({ ':path': '/api/a' }), 'response')
+      t.match(received, { ':status': 429, 'x-kept': '1' })
+      t.notOk('trailer' in received, 'the answer has no trailers')
+    }
+  })
+  t.test('details of an error that cannot be written are left out', async (t) => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     const rows = [
@@ -262,69 +310,74 @@ t.test('the global error handler', async (t) => {
 const guard = createMiddleware({ '/api/mapped': [(_request, _response, next) => next(failure('mapped'))] })
 
 /** A place for errors to come from, and the call that provokes one there. */
-const SOURCES: readonly (readonly [
-  rule: string,
-  line: string,
-  status: number,
-  code: string,
+const SOURCES: readonly {
+  rule: string
+  line: string
+  status: number
+  code: string
   sent?: Parameters<Call>[1]
-])[] = [
-  ['a handler', 'GET /api/throws', 500, 'INTERNAL_SERVER_ERROR'],
-  ['an async handler', 'GET /api/rejects', 500, 'INTERNAL_SERVER_ERROR'],
-  ["a route's middleware", 'GET /api/own', 500, 'INTERNAL_SERVER_ERROR'],
-  ['the middleware map', 'GET /api/mapped', 500, 'INTERNAL_SERVER_ERROR'],
-  ['the handler timeout', 'GET /api/never', 503, 'SERVICE_UNAVAILABLE'],
-  [
-    'a malformed body',
-    'POST /api/echo',
-    400,
-    'VALIDATION_ERROR',
-    { headers: { 'content-type': 'application/json' }, body: '{' }
-  ],
-  [
-    'a body that is too large',
-    'POST /api/echo',
-    413,
-    'PAYLOAD_TOO_LARGE',
-    { headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(1001) }
-  ],
-  [
-    'a charset nobody knows',
-    'POST /api/echo',
-    415,
-    'UNSUPPORTED_MEDIA_TYPE',
-    { headers: { 'content-type': 'text/plain; charset=x-none' }, body: 'x' }
-  ],
-  ['no route', 'GET /api/none', 404, 'NOT_FOUND'],
-  ['a method the route has not', 'DELETE /api/echo', 405, 'METHOD_NOT_ALLOWED'],
-  ['a control character', 'GET /api/users/%00', 400, 'VALIDATION_ERROR'],
-  ['a result that cannot be sent', 'GET /api/circle', 500, 'INTERNAL_SERVER_ERROR'],
-  ['a stream that fails', 'GET /api/stream', 500, 'INTERNAL_SERVER_ERROR'],
-  ['an error handed to request.next', 'GET /api/next', 500, 'INTERNAL_SERVER_ERROR']
+}[] = [
+  { rule: 'an error thrown by a handler', line: 'GET /api/throws', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: 'a rejection of an async handler', line: 'GET /api/rejects', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: "an error in a route's middleware", line: 'GET /api/own', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: 'an error in the middleware map', line: 'GET /api/mapped', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: 'the handler timeout', line: 'GET /api/never', status: 503, code: 'SERVICE_UNAVAILABLE' },
+  {
+    rule: 'a malformed body',
+    line: 'POST /api/echo',
+    status: 400,
+    code: 'VALIDATION_ERROR',
+    sent: { headers: { 'content-type': 'application/json' }, body: '{' }
+  },
+  {
+    rule: 'a body that is too large',
+    line: 'POST /api/echo',
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+    sent: { headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(1001) }
+  },
+  {
+    rule: 'a charset nobody knows',
+    line: 'POST /api/echo',
+    status: 415,
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    sent: { headers: { 'content-type': 'text/plain; charset=x-none' }, body: 'x' }
+  },
+  { rule: 'a path without a route', line: 'GET /api/none', status: 404, code: 'NOT_FOUND' },
+  { rule: 'a method the route has not', line: 'DELETE /api/echo', status: 405, code: 'METHOD_NOT_ALLOWED' },
+  { rule: 'a control character', line: 'GET /api/users/%00', status: 400, code: 'VALIDATION_ERROR' },
+  { rule: 'a result that cannot be sent', line: 'GET /api/circle', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: 'a stream that fails', line: 'GET /api/stream', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: 'an error handed to request.next', line: 'GET /api/next', status: 500, code: 'INTERNAL_SERVER_ERROR' }
 ]
 /** Those for which Fastify's constructor is needed: not on a host. */
 const APP_SOURCES: typeof SOURCES = [
-  ['a malformed url', 'GET /%zz', 400, 'VALIDATION_ERROR'],
-  ['a malformed parameter', 'GET /api/users/%E0%A4%A', 400, 'VALIDATION_ERROR'],
-  ['a parameter that is too long', `GET /api/users/${'x'.repeat(1025)}`, 414, 'URI_TOO_LONG'],
-  ['a url that is too long', `GET /api/users/1?${'x'.repeat(8200)}`, 414, 'URI_TOO_LONG'],
-  ['a route of Fastify', 'GET /native', 500, 'INTERNAL_SERVER_ERROR'],
-  [
-    'a body parser of Fastify',
-    'POST /native',
-    400,
-    'VALIDATION_ERROR',
-    { headers: { 'content-type': 'application/json' }, body: '{' }
-  ],
-  [
-    'a media type Fastify does not parse',
-    'POST /native',
-    415,
-    'UNSUPPORTED_MEDIA_TYPE',
-    { headers: { 'content-type': 'x/y' }, body: '{' }
-  ],
-  ['a hook', 'GET /hooked', 500, 'INTERNAL_SERVER_ERROR'],
-  ['use()', 'GET /used', 500, 'INTERNAL_SERVER_ERROR']
+  { rule: 'a malformed url', line: 'GET /%zz', status: 400, code: 'VALIDATION_ERROR' },
+  { rule: 'a malformed parameter', line: 'GET /api/users/%E0%A4%A', status: 400, code: 'VALIDATION_ERROR' },
+  {
+    rule: 'a parameter that is too long',
+    line: `GET /api/users/${'x'.repeat(1025)}`,
+    status: 414,
+    code: 'URI_TOO_LONG'
+  },
+  { rule: 'a url that is too long', line: `GET /api/users/1?${'x'.repeat(8200)}`, status: 414, code: 'URI_TOO_LONG' },
+  { rule: 'an error in a route of Fastify', line: 'GET /native', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  {
+    rule: 'an error in a body parser of Fastify',
+    line: 'POST /native',
+    status: 400,
+    code: 'VALIDATION_ERROR',
+    sent: { headers: { 'content-type': 'application/json' }, body: '{' }
+  },
+  {
+    rule: 'a media type Fastify does not parse',
+    line: 'POST /native',
+    status: 415,
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    sent: { headers: { 'content-type': 'x/y' }, body: '{' }
+  },
+  { rule: 'an error in a hook of Fastify', line: 'GET /hooked', status: 500, code: 'INTERNAL_SERVER_ERROR' },
+  { rule: 'an error in use()', line: 'GET /used', status: 500, code: 'INTERNAL_SERVER_ERROR' }
 ]
 
 function sourceRoutes(): Routes {
@@ -482,8 +535,8 @@ t.test('the client does not decide how long the answer to a refused request is',
     REFUSED.map(({ POST = String }, index): [string, Record<string, unknown>] => [`r${index}`, { POST }])
   )
   const handlers: { name: string; options: Partial<AppOptions> }[] = [
-    { name: 'with the error handler', options: { errorHandler } },
-    { name: 'without', options: {} }
+    { name: 'refused requests, with the error handler', options: { errorHandler } },
+    { name: 'refused requests, without an error handler', options: {} }
   ]
   for (const { name, options } of handlers) {
     t.test(name, async (t) => {
@@ -500,7 +553,9 @@ t.test('the client does not decide how long the answer to a refused request is',
           t.ok(answer.bytes.length <= 16_384 && answer.bytes.length > 40, `${name}: ${answer.bytes.length} bytes`)
         }
       })
-      t.test('nor how long the log is', async (t) => t.ok(JSON.stringify(entries).length < 50_000))
+      t.test('the client does not decide how long the log of a refused request is', async (t) =>
+        t.ok(JSON.stringify(entries).length < 50_000)
+      )
     })
   }
 })
@@ -534,7 +589,7 @@ t.test('of a list of problems the first are told, as many as there is room for',
 t.test('P8: every error of the framework is in the shape of the error handler', async (t) => {
   const options = { errorHandler, middleware: guard }
   onEveryHost(t, { routes: sourceRoutes(), options }, async (t, call) => {
-    for (const [rule, line, status, code, sent] of SOURCES) {
+    for (const { rule, line, status, code, sent } of SOURCES) {
       const { json, ...answer } = await call(line, sent)
       t.match(
         { status: answer.status, code: json.error?.code, meta: json.meta },
@@ -544,7 +599,7 @@ t.test('P8: every error of the framework is in the shape of the error handler', 
     }
   })
   onEveryHost(t, { routes: sourceRoutes(), options, use: addNative }, async (t, call) => {
-    for (const [rule, line, status, code, sent] of [...SOURCES, ...APP_SOURCES]) {
+    for (const { rule, line, status, code, sent } of [...SOURCES, ...APP_SOURCES]) {
       const { json, headers, ...answer } = await call(line, sent)
       t.match({ status: answer.status, code: json.error?.code }, { status, code }, rule)
       t.equal(json.meta.requestId, headers['x-request-id'], rule)
@@ -552,10 +607,30 @@ t.test('P8: every error of the framework is in the shape of the error handler', 
   })
 })
 
+t.test('a 4xx is not logged, at whatever level, and a 5xx is logged as an error', async (t) => {
+  for (const [handling, options] of Object.entries({ 'with an error handler': { errorHandler }, 'without one': {} })) {
+    const { logger, entries } = logBook()
+    const fastifyOptions = { logger: { ...logger, level: 'trace' } } as never
+    const app = await appOf(t, {
+      routes: sourceRoutes(),
+      options: { ...options, middleware: guard, fastifyOptions },
+      use: addNative
+    })
+    const call = callByInject(app)
+    for (const { rule, line, status, sent } of [...SOURCES, ...APP_SOURCES]) {
+      entries.length = 0
+      t.equal((await call(line, sent)).status, status, rule)
+      const levels = entries.map(({ level }) => level)
+      if (status < 500) t.strictSame(levels, [], `${rule}, ${handling}: no line`)
+      else t.ok(levels.includes(50), `${rule}, ${handling}: ${levels.join(', ')}`)
+    }
+  }
+})
+
 t.test('what the framework turns a request down with has no stack, even in development', async (t) => {
-  const refusals = SOURCES.filter(([, , status]) => status < 500)
+  const refusals = SOURCES.filter(({ status }) => status < 500)
   onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler, mode: 'development' } }, async (t, call) => {
-    for (const [rule, line, , , sent] of refusals) {
+    for (const { rule, line, sent } of refusals) {
       const { json } = await call(line, sent)
       t.equal(json.meta.stack.replace(/^\w*Error: /, ''), json.error.message, rule)
     }
@@ -566,14 +641,14 @@ t.test('what the framework turns a request down with has no stack, even in devel
 
 t.test("without an error handler every error is in Fastify's shape", async (t) => {
   onEveryHost(t, { routes: sourceRoutes(), options: { middleware: guard }, use: addNative }, async (t, call) => {
-    for (const [rule, line, status, , sent] of [...SOURCES, ...APP_SOURCES]) {
+    for (const { rule, line, status, sent } of [...SOURCES, ...APP_SOURCES]) {
       const { json, ...answer } = await call(line, sent)
       t.match({ status: answer.status, json }, { status, json: { statusCode: status, message: /./ } }, rule)
     }
   })
 })
 
-t.test('Express error middleware', async (t) => {
+t.test('Express error middleware answers every error once, wherever it is registered', async (t) => {
   let calls = 0
   const taking: ErrorMiddleware = (error, request, response, _next) => {
     calls++
@@ -581,7 +656,7 @@ t.test('Express error middleware', async (t) => {
     response.status(status >= 400 ? status : 500).json({ taken: error.message, url: request.originalUrl })
   }
   const check = async (t: any, call: Call): Promise<void> => {
-    for (const [rule, line, status, , sent] of [...SOURCES, ...APP_SOURCES]) {
+    for (const { rule, line, status, sent } of [...SOURCES, ...APP_SOURCES]) {
       calls = 0
       const answer = await call(line, sent)
       t.match(
@@ -592,7 +667,7 @@ t.test('Express error middleware', async (t) => {
       t.equal(calls, 1, `${rule}: once`)
     }
   }
-  t.test('as the errorHandler option', async (t) => {
+  t.test('Express error middleware as the errorHandler option', async (t) => {
     onEveryHost(
       t,
       { routes: sourceRoutes(), options: { middleware: guard, errorHandler: taking }, use: addNative },
@@ -623,32 +698,35 @@ t.test('Express error middleware', async (t) => {
       }
     )
   })
-  t.test('in their order, by path, each passing on or changing the error', async (t) => {
-    const seen: string[] = []
-    const pass =
-      (name: string): ErrorMiddleware =>
-      (error, _request, _response, next) => {
-        seen.push(`${name}: ${error.message}`)
-        next(error)
+  t.test(
+    'several Express error middleware run in their order, by path, each passing on or changing the error',
+    async (t) => {
+      const seen: string[] = []
+      const pass =
+        (name: string): ErrorMiddleware =>
+        (error, _request, _response, next) => {
+          seen.push(`${name}: ${error.message}`)
+          next(error)
+        }
+      const change: ErrorMiddleware = (error, _request, _response, next) =>
+        next(failure(`changed ${error.message}`, { status: 409 }))
+      const use = (app: App): void => {
+        app.use(pass('first'))
+        app.use('/api/other', pass('other'))
+        app.use('/api/throws', pass('path'))
+        app.use(change, [pass('last')])
+        app.use((_request: any, _response: any, next: any) => {
+          seen.push('no error here')
+          next()
+        })
       }
-    const change: ErrorMiddleware = (error, _request, _response, next) =>
-      next(failure(`changed ${error.message}`, { status: 409 }))
-    const use = (app: App): void => {
-      app.use(pass('first'))
-      app.use('/api/other', pass('other'))
-      app.use('/api/throws', pass('path'))
-      app.use(change, [pass('last')])
-      app.use((_request: any, _response: any, next: any) => {
-        seen.push('no error here')
-        next()
+      onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler }, use }, async (t, call) => {
+        seen.length = 0
+        t.match((await call('GET /api/throws')).json, { error: { code: 'HTTP_409', message: 'changed thrown' } })
+        t.strictSame(seen, ['no error here', 'first: thrown', 'path: thrown', 'last: changed thrown'])
       })
     }
-    onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler }, use }, async (t, call) => {
-      seen.length = 0
-      t.match((await call('GET /api/throws')).json, { error: { code: 'HTTP_409', message: 'changed thrown' } })
-      t.strictSame(seen, ['no error here', 'first: thrown', 'path: thrown', 'last: changed thrown'])
-    })
-  })
+  )
   t.test('error middleware that fails itself', async (t) => {
     const rows: readonly (readonly [string, ErrorMiddleware])[] = [
       ['throws', (_error, _request, _response, _next) => throwing(failure('second'))()],
@@ -740,16 +818,16 @@ t.test('error middleware that calls next() without an error has dealt with it: 4
   }
   const useGuard = (app: App): void => void app.use('/api/guarded', throwing(failure('no')))
   const rows: { rule: string; options?: Partial<AppOptions>; use: (app: App) => void }[] = [
-    { rule: 'as option', options: { errorHandler: clearing }, use: useGuard },
+    { rule: 'error middleware as the errorHandler option', options: { errorHandler: clearing }, use: useGuard },
     {
-      rule: 'in use(), behind the middleware that fails',
+      rule: 'error middleware in use(), behind the middleware that fails',
       use: (app) => {
         useGuard(app)
         app.use(clearing)
       }
     },
     {
-      rule: 'in a list and below a path',
+      rule: 'error middleware in a list and below a path',
       use: (app) => {
         useGuard(app)
         app.use('/api', [clearing])
@@ -786,10 +864,14 @@ t.test('an error that comes when the head has left', async (t) => {
       rule: 'cuts the answer off, and the client gets what was written',
       received: /^HTTP\/1\.1 200 [^]*\r\nbegun\r\n$/
     },
-    { rule: 'is shown to error middleware before', middleware: seeing, received: /^HTTP\/1\.1 200 [^]*\r\nbegun\r\n$/ },
+    {
+      rule: 'an error of a stream that has begun is shown to error middleware before it is cut off',
+      middleware: seeing,
+      received: /^HTTP\/1\.1 200 [^]*\r\nbegun\r\n$/
+    },
     { rule: 'may be dealt with by error middleware', middleware: closing, received: /, closed\r\n0\r\n\r\n$/ },
     {
-      rule: 'is cut off after the timeout where error middleware does nothing',
+      rule: 'an answer that has begun is cut off after the timeout where error middleware does nothing',
       middleware: silent,
       received: /begun\r\n$/,
       timeout: 20
@@ -823,53 +905,53 @@ t.test(
 )
 
 t.test("an error handler of Fastify's kind", async (t) => {
-  const rows: readonly (readonly [
-    rule: string,
-    handler: (error: any, request: any, reply: any) => unknown,
+  const rows: readonly {
+    rule: string
+    handler: (error: any, request: any, reply: any) => unknown
     wanted: object
-  ])[] = [
-    [
-      'sends',
-      (error, _request, reply) => void reply.code(418).send({ sent: error.message }),
-      { status: 418, json: { sent: 'thrown' } }
-    ],
-    [
-      'returns',
-      (error, _request, reply) => {
+  }[] = [
+    {
+      rule: 'sends',
+      handler: (error, _request, reply) => void reply.code(418).send({ sent: error.message }),
+      wanted: { status: 418, json: { sent: 'thrown' } }
+    },
+    {
+      rule: 'returns',
+      handler: (error, _request, reply) => {
         reply.code(418)
         return { sent: error.message }
       },
-      { status: 418, json: { sent: 'thrown' } }
-    ],
-    [
-      'returns a promise',
-      async (error, _request, reply) => {
+      wanted: { status: 418, json: { sent: 'thrown' } }
+    },
+    {
+      rule: 'returns a promise',
+      handler: async (error, _request, reply) => {
         reply.code(418)
         return { sent: error.message }
       },
-      { status: 418, json: { sent: 'thrown' } }
-    ],
-    [
-      'writes the response itself',
-      (error, _request, reply) => void reply.raw.writeHead(418).end(JSON.stringify({ sent: error.message })),
-      { status: 418, json: { sent: 'thrown' } }
-    ],
-    [
-      "throws: Fastify's answer",
-      () => {
+      wanted: { status: 418, json: { sent: 'thrown' } }
+    },
+    {
+      rule: 'writes the response itself',
+      handler: (error, _request, reply) => void reply.raw.writeHead(418).end(JSON.stringify({ sent: error.message })),
+      wanted: { status: 418, json: { sent: 'thrown' } }
+    },
+    {
+      rule: "throws: Fastify's answer",
+      handler: () => {
         throw failure('second')
       },
-      { status: 500, json: { message: 'second' } }
-    ],
-    [
-      "rejects: Fastify's answer",
-      async () => {
+      wanted: { status: 500, json: { message: 'second' } }
+    },
+    {
+      rule: "rejects: Fastify's answer",
+      handler: async () => {
         throw failure('second')
       },
-      { status: 500, json: { message: 'second' } }
-    ]
+      wanted: { status: 500, json: { message: 'second' } }
+    }
   ]
-  for (const [rule, handler, wanted] of rows) {
+  for (const { rule, handler, wanted } of rows) {
     t.test(rule, async (t) => {
       onEveryHost(t, { routes: sourceRoutes(), options: { errorHandler: handler as never } }, async (t, call) => {
         const { status, json } = await call('GET /api/throws')
@@ -880,7 +962,7 @@ t.test("an error handler of Fastify's kind", async (t) => {
       t.equal((await callByInject(app)('GET /%zz')).status, 418, 'for a malformed url, too')
     })
   }
-  t.test("that never answers: Fastify's 503", async (t) => {
+  t.test("an error handler of Fastify's kind that never answers gets Fastify's 503", async (t) => {
     const never = async (): Promise<unknown> => new Promise(() => {})
     onEveryHost(
       t,
@@ -893,7 +975,7 @@ t.test("an error handler of Fastify's kind", async (t) => {
       }
     )
   })
-  t.test('that answers late, with a stream, is waited for', async (t) => {
+  t.test("an error handler of Fastify's kind that answers late, with a stream, is waited for", async (t) => {
     const late = async (_error: unknown, _request: unknown, reply: any): Promise<unknown> => {
       await turn()
       return reply.code(418).send(Readable.from(['la', 'te']))
@@ -923,31 +1005,55 @@ t.test('what the HTTP parser refuses', async (t) => {
     begun: { GET: (_: any, response: any) => void slow.push(response.type('txt').write('begun') && response) },
     waits: { GET: (_: any, response: any) => void slow.push(response) }
   }
-  const refused: readonly (readonly [rule: string, bytes: string, status: number, code: string])[] = [
-    ['garbage', 'garbage\r\n\r\n', 400, 'VALIDATION_ERROR'],
-    ['a method nobody knows', head('NONSENSE /api/a'), 400, 'VALIDATION_ERROR'],
-    ['a header line without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n', 400, 'VALIDATION_ERROR'],
-    ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\nb\r\n\r\n', 400, 'VALIDATION_ERROR'],
-    ['headers that are too large', head('GET /', { x: 'x'.repeat(17_000) }), 431, 'HTTP_431'],
-    ['a url of more than all headers may have', head(`GET /${'x'.repeat(17_000)}`), 431, 'HTTP_431'],
-    [
-      'two lengths',
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
-      400,
-      'VALIDATION_ERROR'
-    ]
+  const refused: readonly { rule: string; bytes: string; status: number; code: string }[] = [
+    { rule: 'garbage', bytes: 'garbage\r\n\r\n', status: 400, code: 'VALIDATION_ERROR' },
+    { rule: 'a method nobody knows', bytes: head('NONSENSE /api/a'), status: 400, code: 'VALIDATION_ERROR' },
+    {
+      rule: 'a header line without a name',
+      bytes: 'GET / HTTP/1.1\r\nHost: x\r\n: x\r\n\r\n',
+      status: 400,
+      code: 'VALIDATION_ERROR'
+    },
+    {
+      rule: 'a bare line feed in a header',
+      bytes: 'GET / HTTP/1.1\r\nHost: x\r\nX: a\nb\r\n\r\n',
+      status: 400,
+      code: 'VALIDATION_ERROR'
+    },
+    {
+      rule: 'headers that are too large',
+      bytes: head('GET /', { x: 'x'.repeat(17_000) }),
+      status: 431,
+      code: 'HTTP_431'
+    },
+    {
+      rule: 'a url of more than all headers may have',
+      bytes: head(`GET /${'x'.repeat(17_000)}`),
+      status: 431,
+      code: 'HTTP_431'
+    },
+    {
+      rule: 'two lengths',
+      bytes: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
+      status: 400,
+      code: 'VALIDATION_ERROR'
+    }
   ]
-  for (const [name, options, shape] of [
-    [
-      'with an error handler',
-      { errorHandler },
-      (code: string) => ({ error: { code, message: /./ }, meta: { timestamp: /Z$/ } })
-    ],
-    ['without one', {}, (_: string, statusCode: number) => ({ statusCode, error: /./, message: /./ })]
+  for (const { name, options, shape } of [
+    {
+      name: 'what the HTTP parser refuses, with an error handler',
+      options: { errorHandler },
+      shape: (code: string) => ({ error: { code, message: /./ }, meta: { timestamp: /Z$/ } })
+    },
+    {
+      name: 'what the HTTP parser refuses, without an error handler',
+      options: {},
+      shape: (_: string, statusCode: number) => ({ statusCode, error: /./, message: /./ })
+    }
   ] as const) {
     t.test(name, async (t) => {
       const address = await addressOf(await appOf(t, { routes, options }))
-      for (const [rule, bytes, status, code] of refused) {
+      for (const { rule, bytes, status, code } of refused) {
         const received = await new Wire(t, address).write(bytes).then((wire) => wire.closed())
         t.match(received, new RegExp(`^HTTP/1.1 ${status} .*connection: close`, 'is'), rule)
         t.match(JSON.parse(received.slice(received.indexOf('\r\n\r\n'))), shape(code, status), rule)
@@ -955,7 +1061,7 @@ t.test('what the HTTP parser refuses', async (t) => {
       }
     })
   }
-  t.test('is not written into an answer that has begun', async (t) => {
+  t.test('a refusal of the HTTP parser is not written into an answer that has begun', async (t) => {
     const address = await addressOf(await appOf(t, { routes, options: { errorHandler } }))
     const wire = await new Wire(t, address).write(head('GET /api/begun'))
     await wire.until(/begun/)

@@ -147,15 +147,19 @@ async function profile(t: Test, { call }: Example) {
   t.strictSame(Object.keys(good.body), ['message', 'user', 'timestamp'])
   t.strictSame(good.body.user, { userId: 'u1', role: 'user' })
   t.match(good.body.timestamp, ISO)
-  for (const [rule, authorization, code] of [
-    ['no header', undefined, 'NO_TOKEN'],
-    ['another scheme', 'Basic dXNlcjpwYXNz', 'NO_TOKEN'],
-    ['a token without a scheme', sign(claims), 'NO_TOKEN'],
-    ['a scheme in other letters', `bearer ${sign(claims)}`, 'NO_TOKEN'],
-    ['an expired token', `Bearer ${sign({ ...claims, exp: now - 1 })}`, 'TOKEN_EXPIRED'],
-    ['a malformed token', 'Bearer abc', 'INVALID_TOKEN'],
-    ['a badly signed token', `Bearer ${sign(claims, 'other')}`, 'INVALID_TOKEN'],
-    ['a refresh token', `Bearer ${sign({ ...claims, type: 'refresh' }, REFRESH_TOKEN_SECRET)}`, 'INVALID_TOKEN']
+  for (const { rule, authorization, code } of [
+    { rule: 'no header', authorization: undefined, code: 'NO_TOKEN' },
+    { rule: 'a header of another scheme than Bearer', authorization: 'Basic dXNlcjpwYXNz', code: 'NO_TOKEN' },
+    { rule: 'a token without a scheme', authorization: sign(claims), code: 'NO_TOKEN' },
+    { rule: 'a scheme in other letters', authorization: `bearer ${sign(claims)}`, code: 'NO_TOKEN' },
+    { rule: 'an expired token', authorization: `Bearer ${sign({ ...claims, exp: now - 1 })}`, code: 'TOKEN_EXPIRED' },
+    { rule: 'a malformed token', authorization: 'Bearer abc', code: 'INVALID_TOKEN' },
+    { rule: 'a badly signed token', authorization: `Bearer ${sign(claims, 'other')}`, code: 'INVALID_TOKEN' },
+    {
+      rule: 'a refresh token',
+      authorization: `Bearer ${sign({ ...claims, type: 'refresh' }, REFRESH_TOKEN_SECRET)}`,
+      code: 'INVALID_TOKEN'
+    }
   ] as const) {
     const answer = await get(authorization === undefined ? {} : { authorization })
     await t.test(rule, async (t) => refused(t, answer, [401, code]))

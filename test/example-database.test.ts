@@ -99,7 +99,7 @@ function run(program: string, args: string[], { env, input }: { env: Record<stri
 }
 
 t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
-  await t.test('is down when the application starts', async (t) => {
+  await t.test('the example answers 503 while PostgreSQL is down at its start, and works when it is up', async (t) => {
     const cluster = await createCluster(t)
     const DATABASE_URL = cluster.url.replace('postgres@', 'postgres:pass-word@')
     const server = await startServer(t, { NODE_ENV: 'production', DATABASE_URL })
@@ -132,7 +132,7 @@ t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
     await once(server.process, 'exit')
   })
 
-  await t.test('is killed under load: nothing acknowledged is lost, nothing is restarted', async (t) => {
+  await t.test('PostgreSQL is killed under load: nothing acknowledged is lost, nothing is restarted', async (t) => {
     const cluster = await createCluster(t)
     await cluster.start()
     const example = await startExample(t, { DATABASE_URL: cluster.url })
@@ -158,7 +158,7 @@ t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
     )
   })
 
-  await t.test('hangs, and connections break', async (t) => {
+  await t.test('PostgreSQL hangs, and connections break', async (t) => {
     const cluster = await createCluster(t)
     await cluster.start()
     const proxy = await startProxy(t, cluster.port)
@@ -254,12 +254,40 @@ t.test('the embedded database on disk', async (t) => {
 t.test('npm run example:admin makes an admin', async (t) => {
   const DATABASE_URL = await createDatabase(t)
   const email = 'root@example.test'
-  for (const [rule, args, env, input, code, output] of [
-    ['needs an address', [], {}, '', 1, /e-mail address/],
-    ['holds to the rules for passwords', [email], { ADMIN_PASSWORD: 'short' }, '', 1, /password/],
-    ['holds to the rules for addresses', ['root'], { ADMIN_PASSWORD: PASSWORD }, '', 1, /email/],
-    ['reads the password from the environment', [email], { ADMIN_PASSWORD: PASSWORD }, '', 0, /root@example.test is/],
-    ['or from its input', [email], {}, 'Another-Horse-2\n', 0, /root@example.test is/]
+  for (const { rule, args, env, input, code, output } of [
+    { rule: 'needs an address', args: [], env: {}, input: '', code: 1, output: /e-mail address/ },
+    {
+      rule: 'holds to the rules for passwords',
+      args: [email],
+      env: { ADMIN_PASSWORD: 'short' },
+      input: '',
+      code: 1,
+      output: /password/
+    },
+    {
+      rule: 'holds to the rules for addresses',
+      args: ['root'],
+      env: { ADMIN_PASSWORD: PASSWORD },
+      input: '',
+      code: 1,
+      output: /email/
+    },
+    {
+      rule: 'reads the password from the environment',
+      args: [email],
+      env: { ADMIN_PASSWORD: PASSWORD },
+      input: '',
+      code: 0,
+      output: /root@example.test is/
+    },
+    {
+      rule: 'reads the password from its input',
+      args: [email],
+      env: {},
+      input: 'Another-Horse-2\n',
+      code: 0,
+      output: /root@example.test is/
+    }
   ] as const) {
     const done = await run(CREATE_ADMIN, [...args], { env: { DATABASE_URL, ...env }, input })
     t.equal(done.code, code, rule)
@@ -280,15 +308,27 @@ t.test('the configuration', async (t) => {
   })
   const secrets = { JWT_SECRET, REFRESH_TOKEN_SECRET }
   t.match(readConfig({ NODE_ENV: 'production', PORT: '', ...secrets }), { port: 5000, graphqlForm: 'bearer' })
-  for (const [rule, env, problems] of [
-    ['production needs secrets', { NODE_ENV: 'production' }, ['JWT_SECRET', 'REFRESH_TOKEN_SECRET']],
-    ['an empty secret is none', { NODE_ENV: 'production', ...secrets, JWT_SECRET: '' }, ['JWT_SECRET']],
-    ['the basic form is no guard', { NODE_ENV: 'production', ...secrets, GRAPHQL_FORM: 'basic' }, ['GRAPHQL_FORM']],
-    [
-      'all problems at once',
-      { PORT: '70000', DATABASE_URL: 'mysql://x', REDIS_URL: 'x', LOGIN_RATE_LIMIT: 'yes', LOG_LEVEL: 'loud' },
-      ['PORT', 'DATABASE_URL', 'REDIS_URL', 'LOGIN_RATE_LIMIT', 'LOG_LEVEL']
-    ]
+  for (const { rule, env, problems } of [
+    {
+      rule: 'production needs secrets',
+      env: { NODE_ENV: 'production' },
+      problems: ['JWT_SECRET', 'REFRESH_TOKEN_SECRET']
+    },
+    {
+      rule: 'an empty secret is none',
+      env: { NODE_ENV: 'production', ...secrets, JWT_SECRET: '' },
+      problems: ['JWT_SECRET']
+    },
+    {
+      rule: 'the basic form is no guard',
+      env: { NODE_ENV: 'production', ...secrets, GRAPHQL_FORM: 'basic' },
+      problems: ['GRAPHQL_FORM']
+    },
+    {
+      rule: 'all problems at once',
+      env: { PORT: '70000', DATABASE_URL: 'mysql://x', REDIS_URL: 'x', LOGIN_RATE_LIMIT: 'yes', LOG_LEVEL: 'loud' },
+      problems: ['PORT', 'DATABASE_URL', 'REDIS_URL', 'LOGIN_RATE_LIMIT', 'LOG_LEVEL']
+    }
   ] as const) {
     await t.test(rule, async (t) => {
       try {

@@ -61,32 +61,52 @@ function refused(t: Test, { mode }: Setting, answer: Answer, wanted: [status: nu
   if (!guard) t.equal('stack' in answer.body.meta, mode !== 'production', 'a stack outside production only')
 }
 
-const CREATE_REFUSED: [rule: string, change: object, field: string][] = [
-  ['no name', { name: undefined }, 'name'],
-  ['a name of 1 character', { name: 'x' }, 'name'],
-  ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
-  ['a name that is a number', { name: 12 }, 'name'],
-  ['no e-mail', { email: undefined }, 'email'],
-  ['an e-mail without @', { email: 'nobody' }, 'email'],
-  ['an e-mail that is a list', { email: ['a@example.test'] }, 'email'],
-  ['no password', { password: undefined }, 'password'],
-  ['a password of 7 characters', { password: 'Abcdef1' }, 'password'],
-  ['a password without an upper-case letter', { password: 'abcdefg1' }, 'password'],
-  ['a password without a lower-case letter', { password: 'ABCDEFG1' }, 'password'],
-  ['a password without a digit', { password: 'Abcdefgh' }, 'password'],
-  ['a password of 73 bytes', { password: `Aa1${'x'.repeat(70)}` }, 'password'],
-  ['a password of 37 two-byte letters', { password: `Aa1${'é'.repeat(35)}` }, 'password'],
-  ['a password with a NUL', { password: 'Correct\0Horse1' }, 'password'],
-  ['another role', { role: 'owner' }, 'role']
+const CREATE_REFUSED: { rule: string; change: object; field: string }[] = [
+  { rule: 'no name', change: { name: undefined }, field: 'name' },
+  { rule: 'a name of 1 character', change: { name: 'x' }, field: 'name' },
+  { rule: 'a name of 101 characters', change: { name: 'x'.repeat(101) }, field: 'name' },
+  { rule: 'a name that is a number', change: { name: 12 }, field: 'name' },
+  { rule: 'no e-mail', change: { email: undefined }, field: 'email' },
+  { rule: 'an e-mail without @', change: { email: 'nobody' }, field: 'email' },
+  { rule: 'an e-mail that is a list', change: { email: ['a@example.test'] }, field: 'email' },
+  { rule: 'no password', change: { password: undefined }, field: 'password' },
+  { rule: 'a password of 7 characters', change: { password: 'Abcdef1' }, field: 'password' },
+  { rule: 'a password without an upper-case letter', change: { password: 'abcdefg1' }, field: 'password' },
+  { rule: 'a password without a lower-case letter', change: { password: 'ABCDEFG1' }, field: 'password' },
+  { rule: 'a password without a digit', change: { password: 'Abcdefgh' }, field: 'password' },
+  { rule: 'a password of 73 bytes', change: { password: `Aa1${'x'.repeat(70)}` }, field: 'password' },
+  { rule: 'a password of 37 two-byte letters', change: { password: `Aa1${'é'.repeat(35)}` }, field: 'password' },
+  { rule: 'a password with a NUL', change: { password: 'Correct\0Horse1' }, field: 'password' },
+  { rule: 'a role that the schema does not have', change: { role: 'owner' }, field: 'role' }
 ]
 
-const CREATE_ACCEPTED: [rule: string, change: object, field: string, stored: string][] = [
-  ['a name of 2 characters', { name: 'Al', email: 'al@example.test' }, 'name', 'Al'],
-  ['a name of 100 characters', { name: 'x'.repeat(100), email: 'x100@example.test' }, 'name', 'x'.repeat(100)],
-  ['an e-mail is trimmed and lower-cased', { email: '  Mixed.CASE@Example.TEST ' }, 'email', 'mixed.case@example.test'],
-  ['the role is user unless given', { email: 'role1@example.test' }, 'role', 'user'],
-  ['role moderator', { email: 'role2@example.test', role: 'moderator' }, 'role', 'moderator'],
-  ['a password of 72 bytes', { email: 'p72@example.test', password: `Aa1${'x'.repeat(69)}` }, 'role', 'user']
+const CREATE_ACCEPTED: { rule: string; change: object; field: string; stored: string }[] = [
+  { rule: 'a name of 2 characters', change: { name: 'Al', email: 'al@example.test' }, field: 'name', stored: 'Al' },
+  {
+    rule: 'a name of 100 characters',
+    change: { name: 'x'.repeat(100), email: 'x100@example.test' },
+    field: 'name',
+    stored: 'x'.repeat(100)
+  },
+  {
+    rule: 'an e-mail is trimmed and lower-cased',
+    change: { email: '  Mixed.CASE@Example.TEST ' },
+    field: 'email',
+    stored: 'mixed.case@example.test'
+  },
+  { rule: 'the role is user unless given', change: { email: 'role1@example.test' }, field: 'role', stored: 'user' },
+  {
+    rule: 'role moderator',
+    change: { email: 'role2@example.test', role: 'moderator' },
+    field: 'role',
+    stored: 'moderator'
+  },
+  {
+    rule: 'a password of 72 bytes',
+    change: { email: 'p72@example.test', password: `Aa1${'x'.repeat(69)}` },
+    field: 'role',
+    stored: 'user'
+  }
 ]
 
 for (const setting of SETTINGS) {
@@ -133,7 +153,7 @@ async function users(t: Test, setting: Setting, { call }: Example) {
     const again = await call('POST', '/api/users', { body: newUser('Other', { email }) })
     refused(t, setting, again, [409, 'CONFLICT'])
   }
-  for (const [rule, change, field] of CREATE_REFUSED) {
+  for (const { rule, change, field } of CREATE_REFUSED) {
     const answer = await call('POST', '/api/users', { body: newUser('Refused', change) })
     refused(t, setting, answer, [400, 'VALIDATION_ERROR', 'Request validation failed'])
     t.strictSame([...new Set(answer.body.error.details.map((detail: any) => detail.field))], [field], rule)
@@ -142,7 +162,7 @@ async function users(t: Test, setting: Setting, { call }: Example) {
   for (const body of ['[]', '"text"', 'null', '12']) {
     refused(t, setting, await call('POST', '/api/users', { body }), [400, 'VALIDATION_ERROR'])
   }
-  for (const [rule, change, field, stored] of CREATE_ACCEPTED) {
+  for (const { rule, change, field, stored } of CREATE_ACCEPTED) {
     const answer = await call('POST', '/api/users', { body: newUser('Accepted', change) })
     t.equal(answer.status, 201, rule)
     t.equal(answer.body.data[field], stored, rule)
@@ -164,24 +184,44 @@ async function userList(t: Test, { call }: { call: Call }) {
   const all = await call('GET', '/api/users?search=@list.test')
   t.strictSame(names(all), newest, 'newest first; the e-mail is searched')
   t.strictSame(all.body.meta, { pagination: { page: 1, limit: 20, total: 5, totalPages: 1 } })
-  for (const [query, found, pagination] of [
-    ['search=list&limit=2', newest.slice(0, 2), { page: 1, limit: 2, total: 5, totalPages: 3 }],
-    ['search=list&limit=2&page=3', newest.slice(4), { page: 3, limit: 2, total: 5, totalPages: 3 }],
-    ['search=list&limit=2&page=9', [], { page: 9, limit: 2, total: 5, totalPages: 3 }],
-    ['search=list&limit=1000', newest, { page: 1, limit: 100, total: 5, totalPages: 1 }],
-    ['search=list&page=0&limit=0', newest, { page: 1, limit: 20, total: 5, totalPages: 1 }],
-    ['search=list&page=-1&limit=x', newest, { page: 1, limit: 20, total: 5, totalPages: 1 }],
-    ['search=list&page=1e999&limit=1.5', newest, { page: 1, limit: 20, total: 5, totalPages: 1 }],
-    ['search=list&page=9007199254740991', newest, { page: 1, limit: 20, total: 5, totalPages: 1 }],
-    ['search=UPPER%20', [], undefined],
-    ['search=st%20uppe', ['LIST UPPER'], undefined],
-    ['search=100%25', ['List 100%'], undefined],
-    ['search=list%20%25', [], undefined],
-    ['search=under_', ['List under_score'], undefined],
-    ['search=list_o', [], undefined],
-    ['search=k%5Cs', ['List back\\slash'], undefined],
-    ['search=list&search=nothing', newest, undefined],
-    [`search=${'x'.repeat(3000)}`, [], undefined]
+  for (const { query, found, pagination } of [
+    {
+      query: 'search=list&limit=2',
+      found: newest.slice(0, 2),
+      pagination: { page: 1, limit: 2, total: 5, totalPages: 3 }
+    },
+    {
+      query: 'search=list&limit=2&page=3',
+      found: newest.slice(4),
+      pagination: { page: 3, limit: 2, total: 5, totalPages: 3 }
+    },
+    { query: 'search=list&limit=2&page=9', found: [], pagination: { page: 9, limit: 2, total: 5, totalPages: 3 } },
+    { query: 'search=list&limit=1000', found: newest, pagination: { page: 1, limit: 100, total: 5, totalPages: 1 } },
+    { query: 'search=list&page=0&limit=0', found: newest, pagination: { page: 1, limit: 20, total: 5, totalPages: 1 } },
+    {
+      query: 'search=list&page=-1&limit=x',
+      found: newest,
+      pagination: { page: 1, limit: 20, total: 5, totalPages: 1 }
+    },
+    {
+      query: 'search=list&page=1e999&limit=1.5',
+      found: newest,
+      pagination: { page: 1, limit: 20, total: 5, totalPages: 1 }
+    },
+    {
+      query: 'search=list&page=9007199254740991',
+      found: newest,
+      pagination: { page: 1, limit: 20, total: 5, totalPages: 1 }
+    },
+    { query: 'search=UPPER%20', found: [], pagination: undefined },
+    { query: 'search=st%20uppe', found: ['LIST UPPER'], pagination: undefined },
+    { query: 'search=100%25', found: ['List 100%'], pagination: undefined },
+    { query: 'search=list%20%25', found: [], pagination: undefined },
+    { query: 'search=under_', found: ['List under_score'], pagination: undefined },
+    { query: 'search=list_o', found: [], pagination: undefined },
+    { query: 'search=k%5Cs', found: ['List back\\slash'], pagination: undefined },
+    { query: 'search=list&search=nothing', found: newest, pagination: undefined },
+    { query: `search=${'x'.repeat(3000)}`, found: [], pagination: undefined }
   ] as const) {
     const answer = await call('GET', `/api/users?${query}`)
     t.equal(answer.status, 200, query)
@@ -223,17 +263,17 @@ async function oneUser(t: Test, setting: Setting, { call, ann }: { call: Call; a
   const untouched = await call('PATCH', path, { body: {} })
   t.strictSame([untouched.status, untouched.body.data], [200, patch.body.data], 'no changes change nothing')
   refused(t, setting, await call('PATCH', '/api/users/nobody', { body: {} }), [404, 'NOT_FOUND'])
-  for (const [rule, body, wanted] of [
-    ['a key that is not the user’s', { role: 'admin', email: 'a@b.cd' }, /role, email/],
-    ['beside good ones', { name: 'Ann', isAdmin: true }, /isAdmin/],
-    ['a short name', { name: 'x' }, 'Request validation failed'],
-    ['a bio of 501 characters', { bio: 'x'.repeat(501) }, 'Request validation failed'],
-    ['an avatar that is no URL', { avatar: 'picture' }, 'Request validation failed'],
-    ['an avatar that would run', { avatar: 'javascript:alert(1)' }, 'Request validation failed'],
-    ['a data: avatar', { avatar: 'data:text/html,x' }, 'Request validation failed'],
-    ['a list', [1], 'Request validation failed'],
-    ['text', '"text"', 'Request validation failed'],
-    ['nothing', undefined, 'Request validation failed']
+  for (const { rule, body, wanted } of [
+    { rule: 'a key that is not the user’s', body: { role: 'admin', email: 'a@b.cd' }, wanted: /role, email/ },
+    { rule: 'keys that cannot be set beside good ones', body: { name: 'Ann', isAdmin: true }, wanted: /isAdmin/ },
+    { rule: 'a short name', body: { name: 'x' }, wanted: 'Request validation failed' },
+    { rule: 'a bio of 501 characters', body: { bio: 'x'.repeat(501) }, wanted: 'Request validation failed' },
+    { rule: 'an avatar that is no URL', body: { avatar: 'picture' }, wanted: 'Request validation failed' },
+    { rule: 'an avatar that would run', body: { avatar: 'javascript:alert(1)' }, wanted: 'Request validation failed' },
+    { rule: 'a data: avatar', body: { avatar: 'data:text/html,x' }, wanted: 'Request validation failed' },
+    { rule: 'a list', body: [1], wanted: 'Request validation failed' },
+    { rule: 'text', body: '"text"', wanted: 'Request validation failed' },
+    { rule: 'nothing', body: undefined, wanted: 'Request validation failed' }
   ] as const) {
     const answer = await call('PATCH', path, { body })
     refused(t, setting, answer, [400, 'VALIDATION_ERROR'])
@@ -342,13 +382,13 @@ async function posts(t: Test, setting: Setting, { call }: Example) {
   t.strictSame(names(await call('GET', `/api/posts?authorId=${other.id}`)), ['Other'])
 
   await t.test('pagination headers', async (t) => {
-    for (const [query, headers, link] of [
-      ['', ['1', '20', '4', '1'], null],
-      ['&limit=1', ['1', '1', '4', '4'], 'next=2'],
-      ['&limit=1&page=2', ['2', '1', '4', '4'], 'prev=1 next=3'],
-      ['&limit=3&page=2', ['2', '3', '4', '2'], 'prev=1'],
-      ['&limit=101', ['1', '100', '4', '1'], null],
-      ['&limit=1&page=2&search=%3E%3B%20rel%3D%22x', ['2', '1', '0', '0'], 'prev=1']
+    for (const { query, headers, link } of [
+      { query: '', headers: ['1', '20', '4', '1'], link: null },
+      { query: '&limit=1', headers: ['1', '1', '4', '4'], link: 'next=2' },
+      { query: '&limit=1&page=2', headers: ['2', '1', '4', '4'], link: 'prev=1 next=3' },
+      { query: '&limit=3&page=2', headers: ['2', '3', '4', '2'], link: 'prev=1' },
+      { query: '&limit=101', headers: ['1', '100', '4', '1'], link: null },
+      { query: '&limit=1&page=2&search=%3E%3B%20rel%3D%22x', headers: ['2', '1', '0', '0'], link: 'prev=1' }
     ] as const) {
       const answer = await call('GET', `/api/posts?${mine}${query}`)
       const found = ['Page', 'Limit', 'Total', 'TotalPages'].map((name) => answer.headers.get(`x-pagination-${name}`))
@@ -505,14 +545,38 @@ async function others(t: Test, setting: Setting, { call }: Example) {
 }
 
 async function frameworkErrors(t: Test, setting: Setting, { call }: Example) {
-  for (const [rule, method, path, ask, wanted] of [
-    ['an unknown path', 'GET', '/api/nowhere', {}, [404, 'NOT_FOUND']],
-    ['a method without an export', 'DELETE', '/api/users', {}, [405, 'METHOD_NOT_ALLOWED']],
-    ['broken JSON', 'POST', '/api/users', { body: '{"name":' }, [400, 'VALIDATION_ERROR']],
-    ['keys of the prototype', 'POST', '/api/users', { body: '{"__proto__":{"a":1}}' }, [400, 'VALIDATION_ERROR']],
-    ['a body of 2 MB', 'PATCH', '/api/users/x', { body: `"${'x'.repeat(2 ** 21)}"` }, [413, 'PAYLOAD_TOO_LARGE']],
-    ['a broken escape', 'GET', '/api/users/%zz', {}, [400, 'VALIDATION_ERROR']],
-    ['a NUL', 'GET', '/api/users/%00', {}, [400, 'VALIDATION_ERROR']]
+  for (const { rule, method, path, sent: ask, wanted } of [
+    { rule: 'an unknown path', method: 'GET', path: '/api/nowhere', sent: {}, wanted: [404, 'NOT_FOUND'] },
+    {
+      rule: 'a method without an export',
+      method: 'DELETE',
+      path: '/api/users',
+      sent: {},
+      wanted: [405, 'METHOD_NOT_ALLOWED']
+    },
+    {
+      rule: 'broken JSON',
+      method: 'POST',
+      path: '/api/users',
+      sent: { body: '{"name":' },
+      wanted: [400, 'VALIDATION_ERROR']
+    },
+    {
+      rule: 'keys of the prototype',
+      method: 'POST',
+      path: '/api/users',
+      sent: { body: '{"__proto__":{"a":1}}' },
+      wanted: [400, 'VALIDATION_ERROR']
+    },
+    {
+      rule: 'a body of 2 MB',
+      method: 'PATCH',
+      path: '/api/users/x',
+      sent: { body: `"${'x'.repeat(2 ** 21)}"` },
+      wanted: [413, 'PAYLOAD_TOO_LARGE']
+    },
+    { rule: 'a broken escape', method: 'GET', path: '/api/users/%zz', sent: {}, wanted: [400, 'VALIDATION_ERROR'] },
+    { rule: 'a NUL', method: 'GET', path: '/api/users/%00', sent: {}, wanted: [400, 'VALIDATION_ERROR'] }
   ] as const) {
     await t.test(rule, async (t) => refused(t, setting, await call(method, path, ask), wanted as any))
   }
@@ -575,12 +639,12 @@ async function graphql(t: Test, { mode }: Setting, { call, services }: Example) 
     await fails(post, 'UNAUTHORIZED', { token })
   }
   t.match(await ask(post, { token: admin }), { data: { createPost: { id: '2' } } })
-  for (const [change, title, content] of [
-    ['title: "New"', 'New', ''],
-    ['title: "", content: "Text"', 'New', 'Text'],
-    ['title: null', 'New', 'Text'],
-    ['content: ""', 'New', ''],
-    ['content: null', 'New', null]
+  for (const { change, title, content } of [
+    { change: 'title: "New"', title: 'New', content: '' },
+    { change: 'title: "", content: "Text"', title: 'New', content: 'Text' },
+    { change: 'title: null', title: 'New', content: 'Text' },
+    { change: 'content: ""', title: 'New', content: '' },
+    { change: 'content: null', title: 'New', content: null }
   ] as const) {
     const { data } = await ask(`mutation { updatePost(id: "1", ${change}) { title content } }`)
     t.strictSame(data.updatePost, { title, content }, change)

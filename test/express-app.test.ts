@@ -115,7 +115,7 @@ t.test('a server of your own makes our objects from its second request on', asyn
   }
 })
 
-t.test('and so does a server of node:https', async (t) => {
+t.test('a server of node:https serves the application as one of node:http does', async (t) => {
   // a key that both sides know, so that no certificate is needed
   const known = { identity: 'test', psk: Buffer.alloc(32, 7) }
   const ciphers = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const
@@ -638,7 +638,7 @@ const TOLD: readonly Told[] = [
     path: '/told/7?a=1&a=2&b[]=3&b[]=4&c[d]=5&__proto__=6&constructor=7',
     tell: query
   },
-  { name: 'no query, and an empty one', path: '/told/7?', tell: query },
+  { name: 'a request without a query, and one with an empty query', path: '/told/7?', tell: query },
   { name: 'a query of 1 500 pairs', path: `/told/7?${'a=1&'.repeat(1500)}`, tell: (req) => req.query.a.length },
   { name: 'the prototype of a query', path: '/told/7?a=1', tell: (req) => Object.getPrototypeOf(req.query) },
   {

@@ -166,11 +166,12 @@ const requests = fc.array(fc.tuple(fc.constantFrom('GET', 'GET', 'GET', 'POST', 
 
 t.test('random registrations run the handlers that Express runs, in its order', async (t) => {
   const registrations = fc.array(registration, { minLength: 10, maxLength: 40 })
-  await fc.assert(
-    fc.asyncProperty(registrations, requests, async (list, asked) => (await differences(list, asked)).length === 0),
-    { numRuns: 60, seed: 7 }
+  const alike = fc.asyncProperty(
+    registrations,
+    requests,
+    async (list, asked) => (await differences(list, asked)).length === 0
   )
-  t.pass('60 applications, 480 requests')
+  await t.resolves(fc.assert(alike, { numRuns: 60, seed: 7 }), '60 applications, 480 requests')
 })
 
 t.test('2 000 random layers of one application keep their order', async (t) => {

@@ -130,7 +130,7 @@ t.test('a result is kept for its time, to the millisecond', async (t) => {
   }
 })
 
-t.test('scopes', async (t) => {
+t.test('a result is kept for all or for one user, as its scope says', async (t) => {
   const scope = ({ user }: GraphqlContext) => user
   const rows = [
     { options: { fields: { 'Query.mine': { scope } } }, kept: 'per user' },
@@ -141,11 +141,11 @@ t.test('scopes', async (t) => {
   ]
   for (const { options, kept } of rows) {
     const { app, runs } = await counting(t, options)
-    for (const [user, answer, ran] of [
-      ['alice', 'alice', 1],
-      ['bob', 'bob', 2],
-      ['alice', 'alice', 2],
-      ['bob', 'bob', 2]
+    for (const { user, answer, ran } of [
+      { user: 'alice', answer: 'alice', ran: 1 },
+      { user: 'bob', answer: 'bob', ran: 2 },
+      { user: 'alice', answer: 'alice', ran: 2 },
+      { user: 'bob', answer: 'bob', ran: 2 }
     ] as const) {
       const { body } = await ask(app, '{ mine }', { 'x-user': user })
       t.equal(body.data.mine, kept === 'per user' ? answer : 'alice', `${user}, kept ${kept}`)
@@ -211,7 +211,7 @@ t.test('a wrong or unknown option of a cache or a batch is a TypeError that name
   })
 })
 
-t.test('writes outdate results', async (t) => {
+t.test('a mutation that is named outdates a result, whether it succeeds or fails', async (t) => {
   const fields = { 'Query.items': { invalidatedBy: ['Mutation.add', 'Mutation.fail'] } }
   const rows: { write: string; outdates: boolean }[] = [
     { write: 'mutation { add }', outdates: true },
@@ -398,7 +398,7 @@ t.test('a load belongs to the cache', async (t) => {
     })
   }
 
-  t.test('it has a time of its own, after which the next read loads anew', async (t) => {
+  t.test('a shared store has a time of its own, after which the next read loads anew', async (t) => {
     const signals: AbortSignal[] = []
     const results = [() => new Promise(() => undefined), () => Promise.resolve([{ id: '2' }])]
     const items = (_args: unknown, { request }: GraphqlContext): unknown => {
@@ -432,7 +432,7 @@ t.test('a load belongs to the cache', async (t) => {
     t.strictSame((await ask(app, '{ items { id } }')).body, { data: { items: [{ id: '3' }] } })
   })
 
-  t.test('without a limit it may take any time', async (t) => {
+  t.test('a shared store without a limit may take any time', async (t) => {
     const slow = deferred()
     const { app, runs } = await counting(t, { loadTimeout: 0 }, { items: () => slow.promise.then(() => []) })
     const read = ask(app, '{ items { id } }')

@@ -141,28 +141,58 @@ t.test('only JSON is read, and nothing else is executed', async (t) => {
   )
   const json = '{"query":"{ ran }"}'
   const deep = `{"query":"{ ran }","variables":{"a":${'['.repeat(200)}${']'.repeat(200)}}}`
-  const rows: [string, Record<string, string>, string | Buffer, number][] = [
-    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'query=%7B+ran+%7D', 415],
-    ['plain text', { 'content-type': 'text/plain' }, json, 415],
-    ['a GraphQL text', { 'content-type': 'application/graphql' }, '{ ran }', 415],
-    ['a multipart form', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
-    ['another JSON type', { 'content-type': 'application/vnd.api+json' }, json, 415],
-    [
-      'JSON in another charset',
-      { 'content-type': 'application/json; charset=utf-16le' },
-      Buffer.from(json, 'utf16le'),
-      415
-    ],
-    ['an unknown content encoding', { ...JSON_TYPE, 'content-encoding': 'zstandard' }, json, 415],
-    ['no type', {}, json, 415],
-    ['no JSON', JSON_TYPE, '{"query"', 400],
-    ['nothing', JSON_TYPE, '', 400],
-    ['null', JSON_TYPE, 'null', 400],
-    ['a prototype', JSON_TYPE, '{"query":"{ ran }","variables":{"__proto__":{"a":1}}}', 400],
-    ['200 levels', JSON_TYPE, deep, 400],
-    ['more than the limit', JSON_TYPE, JSON.stringify({ query: '{ ran }', pad: 'x'.repeat(1_048_576) }), 413]
+  const rows: { rule: string; headers: Record<string, string>; payload: string | Buffer; status: number }[] = [
+    {
+      rule: 'a form',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: 'query=%7B+ran+%7D',
+      status: 415
+    },
+    { rule: 'plain text', headers: { 'content-type': 'text/plain' }, payload: json, status: 415 },
+    { rule: 'a GraphQL text', headers: { 'content-type': 'application/graphql' }, payload: '{ ran }', status: 415 },
+    {
+      rule: 'a multipart form',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      payload: '--x--',
+      status: 415
+    },
+    {
+      rule: 'a JSON type that is not application/json',
+      headers: { 'content-type': 'application/vnd.api+json' },
+      payload: json,
+      status: 415
+    },
+    {
+      rule: 'JSON in another charset',
+      headers: { 'content-type': 'application/json; charset=utf-16le' },
+      payload: Buffer.from(json, 'utf16le'),
+      status: 415
+    },
+    {
+      rule: 'an unknown content encoding',
+      headers: { ...JSON_TYPE, 'content-encoding': 'zstandard' },
+      payload: json,
+      status: 415
+    },
+    { rule: 'no type', headers: {}, payload: json, status: 415 },
+    { rule: 'no JSON', headers: JSON_TYPE, payload: '{"query"', status: 400 },
+    { rule: 'nothing', headers: JSON_TYPE, payload: '', status: 400 },
+    { rule: 'null', headers: JSON_TYPE, payload: 'null', status: 400 },
+    {
+      rule: 'a prototype',
+      headers: JSON_TYPE,
+      payload: '{"query":"{ ran }","variables":{"__proto__":{"a":1}}}',
+      status: 400
+    },
+    { rule: '200 levels', headers: JSON_TYPE, payload: deep, status: 400 },
+    {
+      rule: 'more than the limit',
+      headers: JSON_TYPE,
+      payload: JSON.stringify({ query: '{ ran }', pad: 'x'.repeat(1_048_576) }),
+      status: 413
+    }
   ]
-  for (const [sent, headers, payload, status] of rows) {
+  for (const { rule: sent, headers, payload, status } of rows) {
     const answer = await post(app, payload, headers)
     t.equal(answer.status, status, sent)
     t.strictSame(Object.keys(answer.body), ['errors'])
@@ -172,7 +202,7 @@ t.test('only JSON is read, and nothing else is executed', async (t) => {
   t.equal((await post(app, json, { 'content-type': 'application/json; charset=UTF-8' })).status, 200)
 })
 
-t.test('the other methods', async (t) => {
+t.test('GET and HEAD get the page in development alone, OPTIONS 204, and other methods 405', async (t) => {
   const rows = [
     { mode: 'development', method: 'GET', status: 200, type: /^text\/html/ },
     { mode: 'test', method: 'GET', status: 200, type: /^text\/html/ },
@@ -195,7 +225,7 @@ t.test('the other methods', async (t) => {
   }
 })
 
-t.test('cross-origin headers', async (t) => {
+t.test("the host's CORS decides for the origins it knows, and others get * without credentials", async (t) => {
   const origin = 'https://known.example'
   const preflight = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-tenant' }
   const known = { origin: [origin], credentials: true, allowedHeaders: ['Authorization', 'X-Tenant'] }
@@ -345,7 +375,7 @@ t.test('compiled documents answer as interpreted ones', async (t) => {
   }
 })
 
-t.test('errors of resolvers', async (t) => {
+t.test('an error of a resolver is told with its message and code, or masked where maskErrors says so', async (t) => {
   const failures: Record<string, unknown> = {
     plain: new Error('thrown as it is'),
     deliberate: new GraphQLError('no', { extensions: { code: 'FORBIDDEN', hint: 'ask' } }),
@@ -394,7 +424,7 @@ t.test('errors of resolvers', async (t) => {
   t.strictSame(inside.body.errors[0].path, ['fail', 1, 'id'], 'positions in lists are numbers')
 })
 
-t.test('production tells less', async (t) => {
+t.test('production hides messages, stacks and suggestions that development tells', async (t) => {
   const rows = [
     {
       query: '{ usres { id } }',
@@ -432,7 +462,7 @@ t.test('production tells less', async (t) => {
   t.match(body.errors[0].message, /does not exist in "Color" enum\.$/, 'no suggestion for variables either')
 })
 
-t.test('who asks', async (t) => {
+t.test('the context knows the user of a good token, and none of a bad one', async (t) => {
   const tokens = createTokenService({ mode: 'development' })
   const access = tokens.generateAccessToken({ userId: '7', role: 'admin' })
   const known = bearerContext({ verify: (token) => (token === 'good' ? { userId: '7', role: 'user' } : null) })
@@ -618,7 +648,7 @@ t.test('contexts are never mixed, and one that fails executes nothing', async (t
   t.equal(seen.length, 2)
 })
 
-t.test('health', async (t) => {
+t.test('the health address answers whether the schema can be asked', async (t) => {
   const rows = [
     { health: undefined, status: 200 },
     { health: true, status: 200 },
@@ -757,12 +787,12 @@ t.test('schemas of every origin, at any path, side by side', async (t) => {
   app.get('/direct-main', async () => app.graphql('query ($a: Boolean!) { hello @include(if: $a) }', {}, { a: true }))
   const payload = { query: '{ hello }' }
   const rows = [
-    ['POST', '/graphql', 'main'],
-    ['POST', '/v2/query', 'second'],
-    ['GET', '/direct', 'second'],
-    ['GET', '/direct-main', 'main']
+    { method: 'POST', url: '/graphql', hello: 'main' },
+    { method: 'POST', url: '/v2/query', hello: 'second' },
+    { method: 'GET', url: '/direct', hello: 'second' },
+    { method: 'GET', url: '/direct-main', hello: 'main' }
   ] as const
-  for (const [method, url, hello] of rows) {
+  for (const { method, url, hello } of rows) {
     const answer = await app.inject({ method, url, ...(method === 'POST' && { payload }) })
     t.strictSame(answer.json(), { data: { hello } }, url)
   }
@@ -787,7 +817,7 @@ t.test('hooks of the engine run, and what they throw is answered in its form', a
   t.strictSame([stopped.status, stopped.body], [400, { errors: [{ message: 'stopped' }] }])
 })
 
-t.test('on a twinroute app', async (t) => {
+t.test('the endpoint works on a twinroute app as on plain Fastify', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'twinroute-graphql-'))
   t.teardown(() => rm(folder, { recursive: true }))
   await mkdir(join(folder, 'ping'))

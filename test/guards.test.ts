@@ -50,30 +50,30 @@ const route =
 
 /** How routers of plugins write what may match `/api/admin`. */
 const PATTERNS: Row[] = [
-  ['an optional parameter', '/api/:section?', '/api/admin'],
-  ['an optional parameter behind another', '/api/:a/:b?', '/api/admin/x'],
-  ['an optional parameter behind another, left out', '/api/:a/:b?', '/api/admin'],
-  ['a regular expression', '/api/:section(^[a-z]+$)', '/api/admin'],
-  ['nested parentheses', '/api/:section(^((ad)(min|x))$)', '/api/admin'],
-  ['three levels of parentheses', '/api/:section(^(((ad)min))$)/x', '/api/admin/x'],
-  ['an escaped parenthesis', '/api/:section(^[a-z\\(]+$)', '/api/admin'],
-  ['an escaped parenthesis that opens', '/api/:section(^a\\(?[a-z]+$)/x', '/api/admin/x'],
-  ['two parameters without a sign between', '/api/:a(^ad):b(min$)', '/api/admin'],
-  ['a colon within a name', '/api/:a:b', '/api/admin'],
-  ['a parenthesis that is never closed', '/api(/:section', '/api(/admin'],
-  ['two parameters and a hyphen', '/api/:a-:b', '/api/ad-min'],
-  ['a parameter behind text', '/api/ad:rest', '/api/admin'],
-  ['a wildcard at the end of a segment', '/api/ad*', '/api/admin'],
-  ['a wildcard', '/api/*', '/api/admin/x'],
-  ['a wildcard at the root', '/*', '/api/admin'],
-  ['a wildcard alone', '*', '/api/admin/x/y'],
-  ['escaped letters', '/api/:section', '/api/%61dmin'],
-  ['a slash at the end', '/api/:section/', '/api/admin'],
-  ['text', '/api/admin', '/api/admin'],
-  ['text in another Unicode spelling than the key', '/api/cafe\u0301', '/api/cafe%CC%81'],
-  ['a parameter in another Unicode spelling than the key', '/api/:place', '/api/cafe%CC%81'],
-  ['a wildcard in another Unicode spelling than the key', '/api/*', '/api/caf%C3%A9/x']
-].map(([name = '', path = '', target = '']) => ({
+  { name: 'an optional parameter', path: '/api/:section?', target: '/api/admin' },
+  { name: 'an optional parameter behind another parameter', path: '/api/:a/:b?', target: '/api/admin/x' },
+  { name: 'an optional parameter behind another parameter, left out', path: '/api/:a/:b?', target: '/api/admin' },
+  { name: 'a regular expression', path: '/api/:section(^[a-z]+$)', target: '/api/admin' },
+  { name: 'nested parentheses', path: '/api/:section(^((ad)(min|x))$)', target: '/api/admin' },
+  { name: 'three levels of parentheses', path: '/api/:section(^(((ad)min))$)/x', target: '/api/admin/x' },
+  { name: 'an escaped parenthesis', path: '/api/:section(^[a-z\\(]+$)', target: '/api/admin' },
+  { name: 'an escaped parenthesis that opens', path: '/api/:section(^a\\(?[a-z]+$)/x', target: '/api/admin/x' },
+  { name: 'two parameters without a sign between', path: '/api/:a(^ad):b(min$)', target: '/api/admin' },
+  { name: 'a colon within a name', path: '/api/:a:b', target: '/api/admin' },
+  { name: 'a parenthesis that is never closed', path: '/api(/:section', target: '/api(/admin' },
+  { name: 'two parameters and a hyphen', path: '/api/:a-:b', target: '/api/ad-min' },
+  { name: 'a parameter behind text', path: '/api/ad:rest', target: '/api/admin' },
+  { name: 'a wildcard at the end of a segment', path: '/api/ad*', target: '/api/admin' },
+  { name: 'a wildcard', path: '/api/*', target: '/api/admin/x' },
+  { name: 'a wildcard at the root', path: '/*', target: '/api/admin' },
+  { name: 'a wildcard alone', path: '*', target: '/api/admin/x/y' },
+  { name: 'escaped letters', path: '/api/:section', target: '/api/%61dmin' },
+  { name: 'a slash at the end', path: '/api/:section/', target: '/api/admin' },
+  { name: 'text', path: '/api/admin', target: '/api/admin' },
+  { name: 'text in another Unicode spelling than the key', path: '/api/cafe\u0301', target: '/api/cafe%CC%81' },
+  { name: 'a parameter in another Unicode spelling than the key', path: '/api/:place', target: '/api/cafe%CC%81' },
+  { name: 'a wildcard in another Unicode spelling than the key', path: '/api/*', target: '/api/caf%C3%A9/x' }
+].map(({ name, path, target }) => ({
   rule: `a route of a plugin with ${name} (${path}) is guarded where it reaches a guarded prefix`,
   guarded: ['/api/admin', '/api(/admin', '/api/ad-min', '/api/caf\u00e9'],
   register: route(path),
@@ -113,7 +113,7 @@ const ROWS: Row[] = [
     asks: WILDCARD_ASKS
   })),
   {
-    rule: 'the same for all methods, and in a scope with a prefix',
+    rule: 'a wildcard for all methods, in a scope with a prefix: what handlers read otherwise than guards is refused after the chain',
     guarded: ['/gw/admin'],
     register: (app) =>
       app.register(async (scope) => void scope.all('/*', async (request) => `${request.method} open`), {

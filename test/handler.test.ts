@@ -20,20 +20,26 @@ interface Wanted {
   text?: string
   headers?: Record<string, string | string[] | undefined>
 }
-type Row = readonly [rule: string, handler: AnyHandler, wanted: Wanted]
+type Row = { rule: string; handler: AnyHandler; wanted: Wanted }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
 const BYTES_TYPE = 'application/octet-stream'
 
 /** `{ r0: { GET }, r1: { GET }, ... }`: a route for every row. */
-function routesOf(rows: readonly (readonly [string, AnyHandler, ...unknown[]])[], more: object = {}): Routes {
+function routesOf(rows: readonly (readonly [rule: string, GET: AnyHandler])[], more: object = {}): Routes {
   return Object.fromEntries(rows.map(([, GET], index) => [`r${index}`, { GET, ...more }]))
 }
 
 function checkRows(t: any, rows: readonly Row[], options: Partial<AppOptions> = {}): void {
-  onEveryHost(t, { routes: routesOf(rows), options }, async (t, call) => {
-    for (const [index, [rule, , { type, ...wanted }]] of rows.entries()) {
+  onEveryHost(t, { routes: routesOf(rows.map(({ rule, handler }) => [rule, handler])), options }, async (t, call) => {
+    for (const [
+      index,
+      {
+        rule,
+        wanted: { type, ...wanted }
+      }
+    ] of rows.entries()) {
       const { status, headers, text } = await call(`GET /api/r${index}`)
       const all = { status, headers, text, type: headers['content-type'] }
       const typed = type === undefined ? {} : { type }
@@ -72,188 +78,277 @@ function withCookies(): Headers {
 
 t.test('what a handler returns becomes the answer', async (t) => {
   checkRows(t, [
-    ['a plain object is sent as JSON', () => ({ a: 1, ü: 'ü' }), { type: JSON_TYPE, text: '{"a":1,"ü":"ü"}' }],
-    ['a promise of one too', async () => ({ a: 1 }), { type: JSON_TYPE, text: '{"a":1}' }],
-    ['a thenable of one too', () => ({ then: (done: any) => done({ a: 1 }) }), { type: JSON_TYPE, text: '{"a":1}' }],
-    ['an empty object too', () => ({}), { type: JSON_TYPE, text: '{}' }],
-    ['an array is JSON', () => [1, { status: 201 }], { type: JSON_TYPE, text: '[1,{"status":201}]' }],
-    ['an instance of a class is JSON', () => new Point(), { type: JSON_TYPE, text: '{"x":1}' }],
-    ['an object without prototype is JSON', () => Object.assign(Object.create(null), { a: 1 }), { text: '{"a":1}' }],
-    ['a frozen object is JSON', () => Object.freeze({ a: 1 }), { text: '{"a":1}' }],
-    ['toJSON decides', () => ({ toJSON: () => ({ b: 2 }) }), { type: JSON_TYPE, text: '{"b":2}' }],
-    ['a date is JSON', () => new Date(0), { type: JSON_TYPE, text: '"1970-01-01T00:00:00.000Z"' }],
-    ['null is JSON null', () => null, { type: JSON_TYPE, text: 'null' }],
-    ['a promise of null too', async () => null, { type: JSON_TYPE, text: 'null' }],
-    ['a number is JSON', () => 0, { type: JSON_TYPE, text: '0' }],
-    ['a boolean is JSON', () => false, { type: JSON_TYPE, text: 'false' }],
-    ['a string is an HTML page', () => '<h1>ü</h1>', { type: HTML_TYPE, text: '<h1>ü</h1>' }],
-    ['an empty string is an empty page', async () => '', { type: HTML_TYPE, text: '' }],
-    [
-      'unless Content-Type was set',
-      (_, response) => response.type('txt') && '<h1>',
-      { type: 'text/plain; charset=utf-8', text: '<h1>' }
-    ],
-    [
-      'a status that was set is kept',
-      (_, response) => response.status(202) && { a: 1 },
-      { status: 202, text: '{"a":1}' }
-    ],
-    [
-      'headers that were set are kept',
-      (_, response) => response.set('X-A', 'b').cookie('a', '1') && {},
-      { headers: { 'x-a': 'b', 'set-cookie': /^a=1; Path=\/$/ as never } }
-    ],
-    [
-      'a JSON type that was set is kept',
-      (_, response) => response.type('application/problem+json') && { a: 1 },
-      { type: /^application\/problem\+json/ as never, text: '{"a":1}' }
-    ],
-    [
-      'under another type the JSON text is sent',
-      (_, response) => response.type('html') && { a: 1 },
-      { type: HTML_TYPE, text: '{"a":1}' }
-    ],
-    ['a Buffer is sent as it is', () => Buffer.from('bytes'), { type: BYTES_TYPE, text: 'bytes' }],
-    ['a Uint8Array too', () => new Uint8Array([104, 105]), { type: BYTES_TYPE, text: 'hi' }],
-    ['a part of a larger array too', () => new Uint8Array([120, 104, 105, 120]).subarray(1, 3), { text: 'hi' }],
-    ['an empty Buffer too', () => Buffer.alloc(0), { text: '' }],
-    [
-      'a Buffer keeps the type that was set',
-      (_, response) => response.type('png') && Buffer.from('x'),
-      { type: 'image/png', text: 'x' }
-    ],
-    ['a Node stream is sent as it is', () => Readable.from([Buffer.from('a'), Buffer.from('b')]), { text: 'ab' }],
-    ['a stream of strings too', async () => Readable.from(['a', 'ü']), { text: 'aü' }],
-    ['a web stream too', () => webStream('a', 'b'), { text: 'ab' }],
-    ['an async iterable too', () => parts(), { text: 'one,two,drei ü' }],
-    [
-      'an object with an async iterator too',
-      () => ({ [Symbol.asyncIterator]: () => parts() }),
-      { text: 'one,two,drei ü' }
-    ],
-    ['an empty stream is an empty answer', async () => Readable.from([]), { text: '' }],
-    [
-      'a stream keeps the type that was set',
-      (_, response) => response.set('Content-Type', 'text/csv') && Readable.from(['a,b']),
-      { type: 'text/csv; charset=utf-8', text: 'a,b' }
-    ],
-    [
-      'a stream keeps headers and cookies',
-      (_, response) => response.set('X-A', 'b').cookie('a', '1') && Readable.from(['x']),
-      { text: 'x', headers: { 'x-a': 'b', 'set-cookie': /^a=1; Path=\/$/ as never } }
-    ],
-    [
-      'a web Response gives status, headers and body',
-      () => new Response('{"a":1}', { status: 201, headers: { 'content-type': 'application/json', 'x-a': 'b' } }),
-      { status: 201, type: 'application/json', text: '{"a":1}', headers: { 'x-a': 'b' } }
-    ],
-    [
-      'with every cookie',
-      () => new Response('x', { headers: withCookies() }),
-      { text: 'x', headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } }
-    ],
-    [
-      'beside cookies set before',
-      (_, response) => response.cookie('z', '0') && new Response('x', { headers: withCookies() }),
-      { headers: { 'set-cookie': ['z=0; Path=/', 'a=1', 'b=2'] } }
-    ],
-    [
-      'without a body it is empty',
-      () => new Response(null, { status: 202 }),
-      { status: 202, text: '', headers: { 'content-type': undefined } }
-    ],
-    ['Response.json is JSON', async () => Response.json({ a: 1 }), { type: 'application/json', text: '{"a":1}' }],
-    [
-      'Response.redirect redirects',
-      () => Response.redirect('http://example.org/x', 303),
-      { status: 303, text: '', headers: { location: 'http://example.org/x' } }
-    ],
-    ['a returned error counts as thrown', () => new Error('x'), { status: 500, type: JSON_TYPE }]
+    {
+      rule: 'a plain object is sent as JSON',
+      handler: () => ({ a: 1, ü: 'ü' }),
+      wanted: { type: JSON_TYPE, text: '{"a":1,"ü":"ü"}' }
+    },
+    {
+      rule: 'a promise of an object is sent as JSON',
+      handler: async () => ({ a: 1 }),
+      wanted: { type: JSON_TYPE, text: '{"a":1}' }
+    },
+    {
+      rule: 'a thenable of an object is sent as JSON',
+      handler: () => ({ then: (done: any) => done({ a: 1 }) }),
+      wanted: { type: JSON_TYPE, text: '{"a":1}' }
+    },
+    { rule: 'an empty object is sent as JSON', handler: () => ({}), wanted: { type: JSON_TYPE, text: '{}' } },
+    {
+      rule: 'an array is JSON',
+      handler: () => [1, { status: 201 }],
+      wanted: { type: JSON_TYPE, text: '[1,{"status":201}]' }
+    },
+    {
+      rule: 'an instance of a class is JSON',
+      handler: () => new Point(),
+      wanted: { type: JSON_TYPE, text: '{"x":1}' }
+    },
+    {
+      rule: 'an object without prototype is JSON',
+      handler: () => Object.assign(Object.create(null), { a: 1 }),
+      wanted: { text: '{"a":1}' }
+    },
+    { rule: 'a frozen object is JSON', handler: () => Object.freeze({ a: 1 }), wanted: { text: '{"a":1}' } },
+    {
+      rule: 'toJSON decides',
+      handler: () => ({ toJSON: () => ({ b: 2 }) }),
+      wanted: { type: JSON_TYPE, text: '{"b":2}' }
+    },
+    {
+      rule: 'a date is JSON',
+      handler: () => new Date(0),
+      wanted: { type: JSON_TYPE, text: '"1970-01-01T00:00:00.000Z"' }
+    },
+    { rule: 'null is JSON null', handler: () => null, wanted: { type: JSON_TYPE, text: 'null' } },
+    { rule: 'a promise of null is JSON null', handler: async () => null, wanted: { type: JSON_TYPE, text: 'null' } },
+    { rule: 'a number is JSON', handler: () => 0, wanted: { type: JSON_TYPE, text: '0' } },
+    { rule: 'a boolean is JSON', handler: () => false, wanted: { type: JSON_TYPE, text: 'false' } },
+    { rule: 'a string is an HTML page', handler: () => '<h1>ü</h1>', wanted: { type: HTML_TYPE, text: '<h1>ü</h1>' } },
+    { rule: 'an empty string is an empty page', handler: async () => '', wanted: { type: HTML_TYPE, text: '' } },
+    {
+      rule: 'a string keeps a Content-Type that was set',
+      handler: (_, response) => response.type('txt') && '<h1>',
+      wanted: { type: 'text/plain; charset=utf-8', text: '<h1>' }
+    },
+    {
+      rule: 'a status that was set before is kept',
+      handler: (_, response) => response.status(202) && { a: 1 },
+      wanted: { status: 202, text: '{"a":1}' }
+    },
+    {
+      rule: 'headers that were set are kept',
+      handler: (_, response) => response.set('X-A', 'b').cookie('a', '1') && {},
+      wanted: { headers: { 'x-a': 'b', 'set-cookie': /^a=1; Path=\/$/ as never } }
+    },
+    {
+      rule: 'a JSON type that was set is kept',
+      handler: (_, response) => response.type('application/problem+json') && { a: 1 },
+      wanted: { type: /^application\/problem\+json/ as never, text: '{"a":1}' }
+    },
+    {
+      rule: 'an object is sent as JSON text under another type that was set',
+      handler: (_, response) => response.type('html') && { a: 1 },
+      wanted: { type: HTML_TYPE, text: '{"a":1}' }
+    },
+    {
+      rule: 'a Buffer is sent as it is',
+      handler: () => Buffer.from('bytes'),
+      wanted: { type: BYTES_TYPE, text: 'bytes' }
+    },
+    {
+      rule: 'a Uint8Array is sent as it is',
+      handler: () => new Uint8Array([104, 105]),
+      wanted: { type: BYTES_TYPE, text: 'hi' }
+    },
+    {
+      rule: 'a Uint8Array that is part of a larger ArrayBuffer is sent as that part alone',
+      handler: () => new Uint8Array([120, 104, 105, 120]).subarray(1, 3),
+      wanted: { text: 'hi' }
+    },
+    {
+      rule: 'an empty Buffer is sent as an empty answer of bytes',
+      handler: () => Buffer.alloc(0),
+      wanted: { text: '' }
+    },
+    {
+      rule: 'a Buffer keeps the type that was set',
+      handler: (_, response) => response.type('png') && Buffer.from('x'),
+      wanted: { type: 'image/png', text: 'x' }
+    },
+    {
+      rule: 'a Node stream is sent as it is',
+      handler: () => Readable.from([Buffer.from('a'), Buffer.from('b')]),
+      wanted: { text: 'ab' }
+    },
+    {
+      rule: 'a Node stream of strings is sent as it is',
+      handler: async () => Readable.from(['a', 'ü']),
+      wanted: { text: 'aü' }
+    },
+    { rule: 'a web stream is sent as it is', handler: () => webStream('a', 'b'), wanted: { text: 'ab' } },
+    { rule: 'an async iterable is sent as it is', handler: () => parts(), wanted: { text: 'one,two,drei ü' } },
+    {
+      rule: 'an object with an async iterator is sent as a stream',
+      handler: () => ({ [Symbol.asyncIterator]: () => parts() }),
+      wanted: { text: 'one,two,drei ü' }
+    },
+    { rule: 'an empty stream is an empty answer', handler: async () => Readable.from([]), wanted: { text: '' } },
+    {
+      rule: 'a stream keeps the type that was set',
+      handler: (_, response) => response.set('Content-Type', 'text/csv') && Readable.from(['a,b']),
+      wanted: { type: 'text/csv; charset=utf-8', text: 'a,b' }
+    },
+    {
+      rule: 'a stream keeps headers and cookies',
+      handler: (_, response) => response.set('X-A', 'b').cookie('a', '1') && Readable.from(['x']),
+      wanted: { text: 'x', headers: { 'x-a': 'b', 'set-cookie': /^a=1; Path=\/$/ as never } }
+    },
+    {
+      rule: 'a web Response gives status, headers and body',
+      handler: () =>
+        new Response('{"a":1}', { status: 201, headers: { 'content-type': 'application/json', 'x-a': 'b' } }),
+      wanted: { status: 201, type: 'application/json', text: '{"a":1}', headers: { 'x-a': 'b' } }
+    },
+    {
+      rule: 'a web Response is sent with every cookie',
+      handler: () => new Response('x', { headers: withCookies() }),
+      wanted: { text: 'x', headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } }
+    },
+    {
+      rule: 'a web Response adds its cookies to those set before',
+      handler: (_, response) => response.cookie('z', '0') && new Response('x', { headers: withCookies() }),
+      wanted: { headers: { 'set-cookie': ['z=0; Path=/', 'a=1', 'b=2'] } }
+    },
+    {
+      rule: 'a web Response without a body is an empty answer',
+      handler: () => new Response(null, { status: 202 }),
+      wanted: { status: 202, text: '', headers: { 'content-type': undefined } }
+    },
+    {
+      rule: 'Response.json is JSON',
+      handler: async () => Response.json({ a: 1 }),
+      wanted: { type: 'application/json', text: '{"a":1}' }
+    },
+    {
+      rule: 'Response.redirect redirects',
+      handler: () => Response.redirect('http://example.org/x', 303),
+      wanted: { status: 303, text: '', headers: { location: 'http://example.org/x' } }
+    },
+    {
+      rule: 'a returned error counts as thrown',
+      handler: () => new Error('x'),
+      wanted: { status: 500, type: JSON_TYPE }
+    }
   ])
 })
 
 t.test('a status object sets status, headers and body', async (t) => {
   checkRows(t, [
-    ['status and body', () => ({ status: 201, body: { a: 1 } }), { status: 201, type: JSON_TYPE, text: '{"a":1}' }],
-    ['from a promise', async () => ({ status: 599, body: [1] }), { status: 599, text: '[1]' }],
-    [
-      'headers',
-      () => ({ status: 201, headers: { Location: '/x', 'X-A': 'b' }, body: null }),
-      { status: 201, text: 'null', headers: { location: '/x', 'x-a': 'b' } }
-    ],
-    [
-      'a header with several values',
-      () => ({ status: 200, headers: { 'Set-Cookie': ['a=1', 'b=2'] }, body: 1 }),
-      { text: '1', headers: { 'set-cookie': ['a=1', 'b=2'] } }
-    ],
-    [
-      'beside cookies set before',
-      (_, response) => response.cookie('z', '0') && { status: 200, headers: { 'set-cookie': 'a=1' } },
-      { headers: { 'set-cookie': ['z=0; Path=/', 'a=1'] } }
-    ],
-    [
-      'Vary adds up',
-      (_, response) => response.vary('Origin') && { status: 200, headers: { Vary: 'Accept' } },
-      { headers: { vary: /^(?=.*\bOrigin\b)(?=.*\bAccept\b)[^,]+, [^,]+$/ as never } }
-    ],
-    [
-      'a header that is undefined is left out',
-      () => ({ status: 200, headers: { 'x-a': undefined, 'x-b': '1' } }),
-      { headers: { 'x-a': undefined, 'x-b': '1' } }
-    ],
-    [
-      'web headers are headers too',
-      () => ({ status: 200, headers: withCookies(), body: 'x' }),
-      { headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } }
-    ],
-    ['a text is a page', () => ({ status: 404, body: '<h1>' }), { status: 404, type: HTML_TYPE, text: '<h1>' }],
-    [
-      'unless its headers say otherwise',
-      () => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: '<h1>' }),
-      { type: /^text\/plain/ as never, text: '<h1>' }
-    ],
-    [
-      'an object under another type is JSON text',
-      () => ({ status: 200, headers: { 'Content-Type': 'application/ld+json' }, body: { a: 1 } }),
-      { type: /^application\/ld\+json/ as never, text: '{"a":1}' }
-    ],
-    ['bytes', () => ({ status: 206, body: Buffer.from('x') }), { status: 206, type: BYTES_TYPE, text: 'x' }],
-    [
-      'a stream',
-      () => ({ status: 200, headers: { 'content-type': 'text/csv' }, body: Readable.from(['a,b']) }),
-      { type: /^text\/csv/ as never, text: 'a,b' }
-    ],
-    ['an async iterable', () => ({ status: 200, body: parts() }), { text: 'one,two,drei ü' }],
-    ['no body', () => ({ status: 202 }), { status: 202, text: '', headers: { 'content-type': undefined } }],
-    [
-      'no body with headers',
-      () => ({ status: 302, headers: { location: '/x' } }),
-      { status: 302, text: '', headers: { location: '/x' } }
-    ],
-    [
-      '204 has neither body nor type',
-      () => ({
+    {
+      rule: 'a status object with a body',
+      handler: () => ({ status: 201, body: { a: 1 } }),
+      wanted: { status: 201, type: JSON_TYPE, text: '{"a":1}' }
+    },
+    {
+      rule: 'a promise of a status object',
+      handler: async () => ({ status: 599, body: [1] }),
+      wanted: { status: 599, text: '[1]' }
+    },
+    {
+      rule: 'a status object with headers',
+      handler: () => ({ status: 201, headers: { Location: '/x', 'X-A': 'b' }, body: null }),
+      wanted: { status: 201, text: 'null', headers: { location: '/x', 'x-a': 'b' } }
+    },
+    {
+      rule: 'a status object with several values of a header',
+      handler: () => ({ status: 200, headers: { 'Set-Cookie': ['a=1', 'b=2'] }, body: 1 }),
+      wanted: { text: '1', headers: { 'set-cookie': ['a=1', 'b=2'] } }
+    },
+    {
+      rule: 'a status object beside cookies set before',
+      handler: (_, response) => response.cookie('z', '0') && { status: 200, headers: { 'set-cookie': 'a=1' } },
+      wanted: { headers: { 'set-cookie': ['z=0; Path=/', 'a=1'] } }
+    },
+    {
+      rule: 'Vary of a status object adds up with what was set',
+      handler: (_, response) => response.vary('Origin') && { status: 200, headers: { Vary: 'Accept' } },
+      wanted: { headers: { vary: /^(?=.*\bOrigin\b)(?=.*\bAccept\b)[^,]+, [^,]+$/ as never } }
+    },
+    {
+      rule: 'a header of a status object that is undefined is left out',
+      handler: () => ({ status: 200, headers: { 'x-a': undefined, 'x-b': '1' } }),
+      wanted: { headers: { 'x-a': undefined, 'x-b': '1' } }
+    },
+    {
+      rule: 'web Headers in a status object are sent',
+      handler: () => ({ status: 200, headers: withCookies(), body: 'x' }),
+      wanted: { headers: { 'x-a': 'b', 'set-cookie': ['a=1', 'b=2'] } }
+    },
+    {
+      rule: 'a text in a status object is a page',
+      handler: () => ({ status: 404, body: '<h1>' }),
+      wanted: { status: 404, type: HTML_TYPE, text: '<h1>' }
+    },
+    {
+      rule: 'a text in a status object is what its headers say',
+      handler: () => ({ status: 200, headers: { 'content-type': 'text/plain' }, body: '<h1>' }),
+      wanted: { type: /^text\/plain/ as never, text: '<h1>' }
+    },
+    {
+      rule: 'an object in a status object under another type is JSON text',
+      handler: () => ({ status: 200, headers: { 'Content-Type': 'application/ld+json' }, body: { a: 1 } }),
+      wanted: { type: /^application\/ld\+json/ as never, text: '{"a":1}' }
+    },
+    {
+      rule: 'bytes in a status object',
+      handler: () => ({ status: 206, body: Buffer.from('x') }),
+      wanted: { status: 206, type: BYTES_TYPE, text: 'x' }
+    },
+    {
+      rule: 'a stream in a status object',
+      handler: () => ({ status: 200, headers: { 'content-type': 'text/csv' }, body: Readable.from(['a,b']) }),
+      wanted: { type: /^text\/csv/ as never, text: 'a,b' }
+    },
+    {
+      rule: 'an async iterable in a status object',
+      handler: () => ({ status: 200, body: parts() }),
+      wanted: { text: 'one,two,drei ü' }
+    },
+    {
+      rule: 'a status object without a body',
+      handler: () => ({ status: 202 }),
+      wanted: { status: 202, text: '', headers: { 'content-type': undefined } }
+    },
+    {
+      rule: 'a status object without a body, with headers',
+      handler: () => ({ status: 302, headers: { location: '/x' } }),
+      wanted: { status: 302, text: '', headers: { location: '/x' } }
+    },
+    {
+      rule: 'a status object of 204 is sent without a body or type',
+      handler: () => ({
         status: 204,
         headers: { 'content-type': 'text/plain', 'content-length': '3', 'x-a': 'b' },
         body: 'abc'
       }),
-      { status: 204, text: '', headers: { 'content-type': undefined, 'content-length': undefined, 'x-a': 'b' } }
-    ],
-    [
-      '304 neither, but its validators',
-      () => ({ status: 304, headers: { etag: '"x"' }, body: { a: 1 } }),
-      { status: 304, text: '', headers: { 'content-type': undefined, etag: '"x"' } }
-    ],
-    [
-      '205 is empty',
-      () => ({ status: 205, body: 'abc' }),
-      { status: 205, text: '', headers: { 'content-length': '0' } }
-    ],
-    [
-      'without a prototype',
-      () => Object.assign(Object.create(null), { status: 201, body: 'x' }),
-      { status: 201, text: 'x' }
-    ]
+      wanted: { status: 204, text: '', headers: { 'content-type': undefined, 'content-length': undefined, 'x-a': 'b' } }
+    },
+    {
+      rule: 'a status object of 304 is sent without a body or type, with its validators',
+      handler: () => ({ status: 304, headers: { etag: '"x"' }, body: { a: 1 } }),
+      wanted: { status: 304, text: '', headers: { 'content-type': undefined, etag: '"x"' } }
+    },
+    {
+      rule: 'a status object of 205 is sent empty',
+      handler: () => ({ status: 205, body: 'abc' }),
+      wanted: { status: 205, text: '', headers: { 'content-length': '0' } }
+    },
+    {
+      rule: 'a status object without a prototype',
+      handler: () => Object.assign(Object.create(null), { status: 201, body: 'x' }),
+      wanted: { status: 201, text: 'x' }
+    }
   ])
 })
 
@@ -277,14 +372,20 @@ t.test('anything else with a status is data', async (t) => {
     t,
     data.map((value) => {
       const text = JSON.stringify(value)
-      return [`${text} is data`, () => value, { status: 200, type: JSON_TYPE, text }] as const
+      return { rule: `${text} is data`, handler: () => value, wanted: { status: 200, type: JSON_TYPE, text } }
     })
   )
   class Answer {
     status = 201
     body = 'x'
   }
-  checkRows(t, [['an instance of a class is data', () => new Answer(), { text: '{"status":201,"body":"x"}' }]])
+  checkRows(t, [
+    {
+      rule: 'an instance of a class is data',
+      handler: () => new Answer(),
+      wanted: { text: '{"status":201,"body":"x"}' }
+    }
+  ])
 })
 
 t.test('a fetched web Response can be passed on', async (t) => {
@@ -416,67 +517,99 @@ t.test('undefined leaves the answer to the response object', async (t) => {
     return (_, response) => void setImmediate(() => answer(response))
   }
   checkRows(t, [
-    [
-      'json',
-      (_, response) => void response.status(201).json({ a: 1 }),
-      { status: 201, type: JSON_TYPE, text: '{"a":1}' }
-    ],
-    ['setHeader and json', (_, response) => void response.setHeader('X-A', 'b').json({}), { headers: { 'x-a': 'b' } }],
-    ['the response may be returned', (_, response) => response.json({ a: 1 }), { text: '{"a":1}' }],
-    ['also from an async handler', async (_, response) => response.send('x'), { type: HTML_TYPE, text: 'x' }],
-    [
-      'response.req is the request',
-      (request, response) => ({ same: response.req === request && request.res === response }),
-      { text: '{"same":true}' }
-    ],
-    ['a callback answers later', later((response) => response.json({ a: 1 })), { text: '{"a":1}' }],
-    [
-      'also of an async handler',
-      async (_, response) => void setImmediate(() => response.json({ a: 1 })),
-      { text: '{"a":1}' }
-    ],
-    ['end later', later((response) => response.end('x')), { text: 'x' }],
-    [
-      'write and end later',
-      later((response) => response.write('a') && setImmediate(() => response.end('b'))),
-      { text: 'ab' }
-    ],
-    [
-      'writeHead',
-      (_, response) => void response.writeHead(418, { 'x-a': 'b' }).end('x'),
-      { status: 418, text: 'x', headers: { 'x-a': 'b' } }
-    ],
-    ['a piped stream', async (_, response) => void Readable.from(['a', 'b']).pipe(response), { text: 'ab' }],
-    ['pipe returns the response', (_, response) => Readable.from(['a', 'b']).pipe(response), { text: 'ab' }],
-    ['and so does pipeline', (_, response) => pipeline(Readable.from(['a', 'b']), response, () => {}), { text: 'ab' }],
-    [
-      'the response may be returned before it answers',
-      (_, response) => {
+    {
+      rule: 'json',
+      handler: (_, response) => void response.status(201).json({ a: 1 }),
+      wanted: { status: 201, type: JSON_TYPE, text: '{"a":1}' }
+    },
+    {
+      rule: 'setHeader and json',
+      handler: (_, response) => void response.setHeader('X-A', 'b').json({}),
+      wanted: { headers: { 'x-a': 'b' } }
+    },
+    {
+      rule: 'the response may be returned',
+      handler: (_, response) => response.json({ a: 1 }),
+      wanted: { text: '{"a":1}' }
+    },
+    {
+      rule: 'an async handler may return the response',
+      handler: async (_, response) => response.send('x'),
+      wanted: { type: HTML_TYPE, text: 'x' }
+    },
+    {
+      rule: 'response.req is the request',
+      handler: (request, response) => ({ same: response.req === request && request.res === response }),
+      wanted: { text: '{"same":true}' }
+    },
+    {
+      rule: 'a callback answers later',
+      handler: later((response) => response.json({ a: 1 })),
+      wanted: { text: '{"a":1}' }
+    },
+    {
+      rule: 'an async handler may leave the answer to a callback',
+      handler: async (_, response) => void setImmediate(() => response.json({ a: 1 })),
+      wanted: { text: '{"a":1}' }
+    },
+    { rule: 'end later', handler: later((response) => response.end('x')), wanted: { text: 'x' } },
+    {
+      rule: 'write and end later',
+      handler: later((response) => response.write('a') && setImmediate(() => response.end('b'))),
+      wanted: { text: 'ab' }
+    },
+    {
+      rule: 'writeHead',
+      handler: (_, response) => void response.writeHead(418, { 'x-a': 'b' }).end('x'),
+      wanted: { status: 418, text: 'x', headers: { 'x-a': 'b' } }
+    },
+    {
+      rule: 'a piped stream',
+      handler: async (_, response) => void Readable.from(['a', 'b']).pipe(response),
+      wanted: { text: 'ab' }
+    },
+    {
+      rule: 'pipe returns the response',
+      handler: (_, response) => Readable.from(['a', 'b']).pipe(response),
+      wanted: { text: 'ab' }
+    },
+    {
+      rule: 'pipeline answers as pipe does',
+      handler: (_, response) => pipeline(Readable.from(['a', 'b']), response, () => {}),
+      wanted: { text: 'ab' }
+    },
+    {
+      rule: 'the response may be returned before it answers',
+      handler: (_, response) => {
         setImmediate(() => response.json({ a: 1 }))
         return response.status(201)
       },
-      { status: 201, text: '{"a":1}' }
-    ],
-    [
-      'sendFile',
-      async (_, response) => response.sendFile('package.json', { root: process.cwd() }),
-      { type: JSON_TYPE, text: /"name": "twinroute"/ as never }
-    ],
-    [
-      'sendFile of a missing file is 404',
-      (_, response) => response.sendFile('missing', { root: process.cwd() }),
-      { status: 404 }
-    ],
-    ['an error handed to request.next', (request) => void request.next(new Error('x')), { status: 500 }],
-    ['request.next without one is 404', (request) => void request.next(), { status: 404 }]
+      wanted: { status: 201, text: '{"a":1}' }
+    },
+    {
+      rule: 'sendFile',
+      handler: async (_, response) => response.sendFile('package.json', { root: process.cwd() }),
+      wanted: { type: JSON_TYPE, text: /"name": "twinroute"/ as never }
+    },
+    {
+      rule: 'sendFile of a missing file is 404',
+      handler: (_, response) => response.sendFile('missing', { root: process.cwd() }),
+      wanted: { status: 404 }
+    },
+    {
+      rule: 'an error handed to request.next',
+      handler: (request) => void request.next(new Error('x')),
+      wanted: { status: 500 }
+    },
+    { rule: 'request.next without an error is 404', handler: (request) => void request.next(), wanted: { status: 404 } }
   ])
 })
 
 t.test('after the answer nothing more is sent', async (t) => {
   const seconds: (readonly [string, AnyHandler])[] = [
     ['a returned value is dropped', () => ({ second: true })],
-    ['a later one too', () => turn({ second: true })],
-    ['a returned status object too', () => ({ status: 500, headers: { 'x-second': '1' } })],
+    ['a later value of a promise is dropped', () => turn({ second: true })],
+    ['a returned status object is dropped', () => ({ status: 500, headers: { 'x-second': '1' } })],
     ['a second json', (_, response) => response.json({ second: true })],
     ['a second send', (_, response) => response.status(500).send('second')],
     ['sendStatus', (_, response) => response.sendStatus(500)],
@@ -517,7 +650,7 @@ t.test('after the answer nothing more is sent', async (t) => {
       }
     })
   }
-  t.test('nor is anything thrown at a callback that comes too late', async (t) => {
+  t.test('nothing is thrown at a callback that comes too late', async (t) => {
     const given: { request: any; response: any }[] = []
     const GET = (request: any, response: any) => void given.push({ request, response })
     const routes = { a: { GET, config: { timeout: 10 } } }
@@ -530,7 +663,7 @@ t.test('after the answer nothing more is sent', async (t) => {
       }
     })
   })
-  t.test('nor does it change the first while an onSend hook holds it', async (t) => {
+  t.test('a second answer does not change the first while an onSend hook holds it', async (t) => {
     const holding = seconds.filter(([rule]) => /^(a second|a returned|a later|sendStatus|redirect|end)/.test(rule))
     const app = await appOf(t, {
       routes: routesOf(
@@ -576,13 +709,29 @@ const LATE_SETTERS: readonly (readonly [string, (response: any) => unknown])[] =
   ['vary', (r) => r.vary('x-late')]
 ]
 
-const LATE_DATA: readonly (readonly [string, (response: any, done: (error?: Error) => void) => unknown, string])[] = [
-  ['end(callback)', (r, done) => r.end(done), 'ERR_STREAM_ALREADY_FINISHED'],
-  ['end(chunk, callback)', (r, done) => r.end('two', done), 'ERR_STREAM_WRITE_AFTER_END'],
-  ['end(chunk, encoding, callback)', (r, done) => r.end('two', 'utf8', done), 'ERR_STREAM_WRITE_AFTER_END'],
-  ['end(null, null, callback)', (r, done) => r.end(null, null, done), 'ERR_STREAM_ALREADY_FINISHED'],
-  ['write(chunk, callback)', (r, done) => r.write('two', done), 'ERR_STREAM_WRITE_AFTER_END'],
-  ['write(chunk, encoding, callback)', (r, done) => r.write('two', 'utf8', done), 'ERR_STREAM_WRITE_AFTER_END']
+const LATE_DATA: readonly {
+  name: string
+  call: (response: any, done: (error?: Error) => void) => unknown
+  code: string
+}[] = [
+  { name: 'end(callback)', call: (r, done) => r.end(done), code: 'ERR_STREAM_ALREADY_FINISHED' },
+  { name: 'end(chunk, callback)', call: (r, done) => r.end('two', done), code: 'ERR_STREAM_WRITE_AFTER_END' },
+  {
+    name: 'end(chunk, encoding, callback)',
+    call: (r, done) => r.end('two', 'utf8', done),
+    code: 'ERR_STREAM_WRITE_AFTER_END'
+  },
+  {
+    name: 'end(null, null, callback)',
+    call: (r, done) => r.end(null, null, done),
+    code: 'ERR_STREAM_ALREADY_FINISHED'
+  },
+  { name: 'write(chunk, callback)', call: (r, done) => r.write('two', done), code: 'ERR_STREAM_WRITE_AFTER_END' },
+  {
+    name: 'write(chunk, encoding, callback)',
+    call: (r, done) => r.write('two', 'utf8', done),
+    code: 'ERR_STREAM_WRITE_AFTER_END'
+  }
 ]
 
 const FIRST_ANSWERS: readonly (readonly [string, (response: any) => unknown])[] = [
@@ -601,7 +750,7 @@ t.test('a late call is told what Express tells it', async (t) => {
     response.on('error', () => {}) // node's own response emits one for late data
     const thrown = LATE_SETTERS.map(([name, call]) => [name, codeThrownBy(() => call(response))] as const)
     const told = LATE_DATA.map(
-      async ([name, call]) => [name, (await new Promise<any>((resolve) => call(response, resolve)))?.code] as const
+      async ({ name, call }) => [name, (await new Promise<any>((resolve) => call(response, resolve)))?.code] as const
     )
     const written = ['write', response.write('two')] as const
     return Promise.all([...thrown, ...told, written]).then(Object.fromEntries)
@@ -669,22 +818,22 @@ t.test('end with a callback, while a hook holds the answer, hears of its end', a
 })
 
 /** Everything that may be thrown, with the message that is expected of it. */
-const THROWN: readonly (readonly [rule: string, value: unknown, message: RegExp])[] = [
-  ['an Error', new Error('failed'), /^failed$/],
-  ['a frozen one', Object.freeze(new Error('failed')), /^failed$/],
-  ['a text', 'failed', /^failed$/],
-  ['a number', 42, /^42$/],
-  ['an object with a message', { message: 'failed' }, /^failed$/],
-  ['an object', { a: 1 }, /object/],
-  ['an object without prototype', Object.create(null), /./],
-  ['null', null, /without a reason/],
-  ['undefined', undefined, /without a reason/],
-  ['false', false, /without a reason/],
-  ['an empty text', '', /./],
-  ['a symbol', Symbol('failed'), /failed/],
-  ['a function', () => 1, /./],
-  ['a revoked proxy', revokedProxy(), /cannot be read/],
-  ['an Error whose members throw', hostileError(), /^failed$/]
+const THROWN: readonly { rule: string; value: unknown; message: RegExp }[] = [
+  { rule: 'an Error', value: new Error('failed'), message: /^failed$/ },
+  { rule: 'a frozen Error', value: Object.freeze(new Error('failed')), message: /^failed$/ },
+  { rule: 'a text', value: 'failed', message: /^failed$/ },
+  { rule: 'a number', value: 42, message: /^42$/ },
+  { rule: 'an object with a message', value: { message: 'failed' }, message: /^failed$/ },
+  { rule: 'an object', value: { a: 1 }, message: /object/ },
+  { rule: 'an object without prototype', value: Object.create(null), message: /./ },
+  { rule: 'null', value: null, message: /without a reason/ },
+  { rule: 'undefined', value: undefined, message: /without a reason/ },
+  { rule: 'false', value: false, message: /without a reason/ },
+  { rule: 'an empty text', value: '', message: /./ },
+  { rule: 'a symbol', value: Symbol('failed'), message: /failed/ },
+  { rule: 'a function', value: () => 1, message: /./ },
+  { rule: 'a revoked proxy', value: revokedProxy(), message: /cannot be read/ },
+  { rule: 'an Error whose members throw', value: hostileError(), message: /^failed$/ }
 ]
 
 function revokedProxy(): object {
@@ -706,19 +855,30 @@ t.test('whatever a handler throws or rejects with is answered once, as 500', asy
     calls++
     return errorHandler(error, request, reply)
   }
-  const rows = THROWN.flatMap(([rule, value, message]) => [
-    [`${rule}, thrown`, () => { throw value }, message] as const, // prettier-ignore
-    [
-      `${rule}, rejected`,
-      async () => {
+  const rows = THROWN.flatMap(({ rule, value, message }) => [
+    {
+      rule: `${rule}, thrown`,
+      message,
+      handler: () => {
         throw value
-      },
-      message
-    ] as const,
-    [`${rule}, rejected by a thenable`, () => ({ then: (_: any, fail: any) => fail(value) }), message] as const
+      }
+    },
+    {
+      rule: `${rule}, rejected`,
+      message,
+      handler: async () => {
+        throw value
+      }
+    },
+    {
+      rule: `${rule}, rejected by a thenable`,
+      message,
+      handler: () => ({ then: (_: any, fail: any) => fail(value) })
+    }
   ])
-  onEveryHost(t, { routes: routesOf(rows), options: { errorHandler: counting } }, async (t, call) => {
-    for (const [index, [rule, , message]] of rows.entries()) {
+  const routes = routesOf(rows.map(({ rule, handler }) => [rule, handler]))
+  onEveryHost(t, { routes, options: { errorHandler: counting } }, async (t, call) => {
+    for (const [index, { rule, message }] of rows.entries()) {
       calls = 0
       const { status, json } = await call(`GET /api/r${index}`)
       t.match({ status, error: json.error }, { status: 500, error: { code: 'INTERNAL_SERVER_ERROR', message } }, rule)
@@ -735,7 +895,7 @@ t.test('results that cannot be sent are 500, and the process goes on', async (t)
   }
   const rows: (readonly [string, AnyHandler])[] = [
     ['a BigInt', () => 10n],
-    ['an object with one', () => ({ a: 10n })],
+    ['an object with a BigInt', () => ({ a: 10n })],
     ['a circle', () => circle],
     ['a circle given to json', (_, response) => response.json(circle)],
     ['a function', () => failing],
@@ -838,15 +998,18 @@ t.test('results that cannot be sent are 500, and the process goes on', async (t)
       t.match({ status, code: json.error?.code }, { status: 500, code: 'INTERNAL_SERVER_ERROR' }, rule)
     }
   })
-  t.test('also behind an asynchronous onSend hook, where node would throw into nowhere', async (t) => {
-    const app = await appOf(t, { routes: routesOf(rows), options: { errorHandler } })
-    app.addHook('onSend', async (_request, _reply, payload) => turn(payload))
-    const call = callByInject(app)
-    for (const [index, [rule]] of rows.entries()) {
-      const { status, json } = await call(`GET /api/r${index}`)
-      t.match({ status, code: json.error?.code }, { status: 500, code: 'INTERNAL_SERVER_ERROR' }, rule)
+  t.test(
+    'results that cannot be sent are 500 behind an asynchronous onSend hook, where node would throw into nowhere',
+    async (t) => {
+      const app = await appOf(t, { routes: routesOf(rows), options: { errorHandler } })
+      app.addHook('onSend', async (_request, _reply, payload) => turn(payload))
+      const call = callByInject(app)
+      for (const [index, [rule]] of rows.entries()) {
+        const { status, json } = await call(`GET /api/r${index}`)
+        t.match({ status, code: json.error?.code }, { status: 500, code: 'INTERNAL_SERVER_ERROR' }, rule)
+      }
     }
-  })
+  )
 })
 
 t.test('what was said of a failed answer is not said of the error', async (t) => {
@@ -1031,7 +1194,7 @@ t.test('a handler that never answers gets 503 at its timeout', async (t) => {
       }
     })
   })
-  t.test('an answer that has begun may go on for ever', async (t) => {
+  t.test('an answer that has begun outlives the timeout', async (t) => {
     const ended: (() => void)[] = []
     const GET = (_: any, response: any): void => {
       response.write('first')
@@ -1265,8 +1428,7 @@ t.test('a returned stream is released at once when nothing more of it can be sen
           for (const [rule, act] of Object.entries(ends)) {
             const over = new Promise<void>((resolve) => (released = resolve))
             await act()
-            await over
-            t.pass(`${name}: ${rule}`)
+            await t.resolves(over, `${name}: ${rule}`)
           }
         }
         session?.destroy()
@@ -1378,11 +1540,11 @@ t.test('what runs at the handler timeout runs in the async context of its own re
     note(request)
     next(error)
   }
-  t.test('error middleware', async (t) => {
+  t.test('error middleware runs in the async context of the request that timed out', async (t) => {
     const use = (app: any): void => void app.use(inContext).use(errorMiddleware)
     onEveryHost(t, { routes, use }, check(['use', 'own']))
   })
-  t.test('the error handler', async (t) => {
+  t.test('the error handler runs in the async context of the request that timed out', async (t) => {
     const options = {
       errorHandler: (error: any, request: any, reply: any) => {
         note(request)
@@ -1391,7 +1553,7 @@ t.test('what runs at the handler timeout runs in the async context of its own re
     }
     onEveryHost(t, { routes, options }, check(['own']))
   })
-  t.test('listeners of request.signal', async (t) => {
+  t.test('listeners of request.signal run in the async context of the request that timed out', async (t) => {
     const GET = (request: any): void => request.signal.addEventListener('abort', () => note(request))
     onEveryHost(t, { routes: { a: { GET, middleware: [inContext], config: { timeout: 40 } } } }, check(['a']))
   })

@@ -172,7 +172,7 @@ const ROWS: Row[] = [
     wanted: {}
   },
   {
-    rule: 'a phrase with a line break is none either',
+    rule: 'a phrase with a line break is no phrase of an error',
     acts: [
       ['status', '404'],
       ['statusMessage =', 'line break'],
@@ -181,7 +181,7 @@ const ROWS: Row[] = [
     wanted: STANDARD
   },
   {
-    rule: 'nor one that is no text',
+    rule: 'a phrase that is no text is no phrase of an error',
     acts: [
       ['status', '404'],
       ['statusMessage =', 'a symbol'],
@@ -190,7 +190,7 @@ const ROWS: Row[] = [
     wanted: STANDARD
   },
   {
-    rule: 'without a status of an error it is 500',
+    rule: 'an error without a status of an error is 500',
     acts: [
       ['statusMessage =', 'euro'],
       ['pipe', 'a stream']
@@ -355,6 +355,6 @@ function askedOf(
   return methods.flatMap((method) => ways.map((by): Case => ({ app, by, method, at, later, swallow, field: 0, acts })))
 }
 
-t.test('nor do 400 random cases of hostile values stop it', { buffered: true }, async (t) => {
+t.test('400 random cases of hostile values do not stop the process', { buffered: true }, async (t) => {
   t.strictSame(await runHostile(11, 400), [])
 })

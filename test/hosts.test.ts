@@ -22,7 +22,7 @@ const matrix = createRequire(join(root, 'test/matrix/package.json'))
 const project = createRequire(join(root, 'package.json'))
 
 type When = 'before' | 'after'
-type Check = readonly [rule: string, got: unknown, want: unknown]
+type Check = { rule: string; got: unknown; want: unknown }
 
 interface Neighbour {
   plugin: string
@@ -46,7 +46,7 @@ const mounted = (host: FastifyInstance): unknown =>
     (_request: Request, response: Response) => response.end('mounted')
   ])
 const seesMounted = async (call: Call): Promise<Check[]> => [
-  ['its middleware answers', (await call('GET /mounted')).text, 'mounted']
+  { rule: 'its middleware answers', got: (await call('GET /mounted')).text, want: 'mounted' }
 ]
 
 const NEIGHBOURS: Neighbour[] = [
@@ -55,7 +55,9 @@ const NEIGHBOURS: Neighbour[] = [
   {
     plugin: '@fastify/cookie',
     setUp: (host) => host.get('/cookies', (request) => Reflect.get(request, 'cookies')),
-    does: async (call) => [['cookies', (await call('GET /cookies', { headers: { cookie: 'a=b' } })).json, { a: 'b' }]]
+    does: async (call) => [
+      { rule: 'cookies', got: (await call('GET /cookies', { headers: { cookie: 'a=b' } })).json, want: { a: 'b' } }
+    ]
   },
   {
     plugin: '@fastify/session',
@@ -65,11 +67,11 @@ const NEIGHBOURS: Neighbour[] = [
       const first = await call('GET /api/visits')
       const cookie = String(first.headers['set-cookie']).split(';')[0] as string
       return [
-        [
-          'file routes have the session',
-          [first.json, (await call('GET /api/visits', { headers: { cookie } })).json],
-          [1, 2]
-        ]
+        {
+          rule: 'file routes have the session',
+          got: [first.json, (await call('GET /api/visits', { headers: { cookie } })).json],
+          want: [1, 2]
+        }
       ]
     }
   },
@@ -80,8 +82,12 @@ const NEIGHBOURS: Neighbour[] = [
     does: async (call) => {
       const headers = { 'content-type': 'multipart/form-data; boundary=XX' }
       return [
-        ['its own forms', (await call('POST /form', { headers, body: FORM })).json, ['a']],
-        ['forms of file routes', (await call('POST /api/form', { headers, body: FORM })).json, { a: '1' }]
+        { rule: 'its own forms', got: (await call('POST /form', { headers, body: FORM })).json, want: ['a'] },
+        {
+          rule: 'forms of file routes',
+          got: (await call('POST /api/form', { headers, body: FORM })).json,
+          want: { a: '1' }
+        }
       ]
     }
   },
@@ -89,20 +95,32 @@ const NEIGHBOURS: Neighbour[] = [
     plugin: '@fastify/cors',
     options: { origin: ['http://friend.example'] },
     does: async (call) => [
-      ['returned answers', await header(call, 'GET /api/hello', 'access-control-allow-origin', ORIGIN), ORIGIN.origin],
-      ['raw answers', await header(call, 'GET /api/stream', 'access-control-allow-origin', ORIGIN), ORIGIN.origin],
-      [
-        'refusals',
-        await header(call, 'GET /api/users/1', 'access-control-allow-origin', { ...ORIGIN, 'x-deny': '1' }),
-        ORIGIN.origin
-      ]
+      {
+        rule: 'returned answers',
+        got: await header(call, 'GET /api/hello', 'access-control-allow-origin', ORIGIN),
+        want: ORIGIN.origin
+      },
+      {
+        rule: 'raw answers',
+        got: await header(call, 'GET /api/stream', 'access-control-allow-origin', ORIGIN),
+        want: ORIGIN.origin
+      },
+      {
+        rule: 'refusals',
+        got: await header(call, 'GET /api/users/1', 'access-control-allow-origin', { ...ORIGIN, 'x-deny': '1' }),
+        want: ORIGIN.origin
+      }
     ]
   },
   {
     plugin: '@fastify/helmet',
     does: async (call) => [
-      ['returned answers', await header(call, 'GET /api/hello', 'x-content-type-options'), 'nosniff'],
-      ['raw answers', await header(call, 'GET /api/stream', 'x-content-type-options'), 'nosniff']
+      {
+        rule: 'returned answers',
+        got: await header(call, 'GET /api/hello', 'x-content-type-options'),
+        want: 'nosniff'
+      },
+      { rule: 'raw answers', got: await header(call, 'GET /api/stream', 'x-content-type-options'), want: 'nosniff' }
     ]
   },
   {
@@ -110,37 +128,47 @@ const NEIGHBOURS: Neighbour[] = [
     options: { threshold: 10 },
     // it looks at routes as they are registered: as on plain Fastify, those that were there before stay as they are
     does: async (call, when) => [
-      [
-        'returned answers',
-        await header(call, 'GET /api/hello', 'content-encoding', { 'accept-encoding': 'gzip' }),
-        when === 'before' ? 'gzip' : undefined
-      ]
+      {
+        rule: 'returned answers',
+        got: await header(call, 'GET /api/hello', 'content-encoding', { 'accept-encoding': 'gzip' }),
+        want: when === 'before' ? 'gzip' : undefined
+      }
     ]
   },
   {
     plugin: '@fastify/rate-limit',
     options: { max: 1000 },
     does: async (call, when) => [
-      ['counts', await header(call, 'GET /api/hello', 'x-ratelimit-limit'), when === 'before' ? '1000' : undefined]
+      {
+        rule: 'counts',
+        got: await header(call, 'GET /api/hello', 'x-ratelimit-limit'),
+        want: when === 'before' ? '1000' : undefined
+      }
     ]
   },
   {
     plugin: '@fastify/swagger',
     does: async (_call, when, host) => {
       const { paths } = Reflect.apply(Reflect.get(host, 'swagger') as () => { paths: object }, host, [])
-      return [['documents file routes', '/api/users/{id}' in paths, when === 'before']]
+      return [{ rule: 'documents file routes', got: '/api/users/{id}' in paths, want: when === 'before' }]
     }
   },
   {
     plugin: '@fastify/caching',
     options: { privacy: 'private', expiresIn: 300 },
     does: async (call) => [
-      ['returned answers', await header(call, 'GET /api/hello', 'cache-control'), 'private, max-age=300']
+      {
+        rule: 'returned answers',
+        got: await header(call, 'GET /api/hello', 'cache-control'),
+        want: 'private, max-age=300'
+      }
     ]
   },
   {
     plugin: '@fastify/etag',
-    does: async (call) => [['returned answers', typeof (await header(call, 'GET /api/hello', 'etag')), 'string']]
+    does: async (call) => [
+      { rule: 'returned answers', got: typeof (await header(call, 'GET /api/hello', 'etag')), want: 'string' }
+    ]
   },
   {
     plugin: '@fastify/under-pressure',
@@ -149,7 +177,9 @@ const NEIGHBOURS: Neighbour[] = [
       healthCheckInterval: 60_000,
       pressureHandler: (_request: FastifyRequest, reply: FastifyReply) => void reply.header('x-pressure', 'high')
     },
-    does: async (call) => [['file routes', await header(call, 'GET /api/hello', 'x-pressure'), 'high']]
+    does: async (call) => [
+      { rule: 'file routes', got: await header(call, 'GET /api/hello', 'x-pressure'), want: 'high' }
+    ]
   },
   {
     plugin: '@fastify/jwt',
@@ -159,17 +189,17 @@ const NEIGHBOURS: Neighbour[] = [
         if (request.headers['x-user'] !== undefined) Reflect.set(request, 'user', { name: request.headers['x-user'] })
       }),
     does: async (call) => [
-      [
-        'file routes have the user',
-        (await call('GET /api/user', { headers: { 'x-user': 'ada' } })).json,
-        { name: 'ada' }
-      ]
+      {
+        rule: 'file routes have the user',
+        got: (await call('GET /api/user', { headers: { 'x-user': 'ada' } })).json,
+        want: { name: 'ada' }
+      }
     ]
   },
   {
     plugin: '@fastify/static',
     options: { root: join(root, 'docs'), prefix: '/static/' },
-    does: async (call) => [['files', (await call('GET /static/errors.md')).status, 200]]
+    does: async (call) => [{ rule: 'files', got: (await call('GET /static/errors.md')).status, want: 200 }]
   },
   { plugin: '@fastify/websocket' }
 ]
@@ -222,32 +252,36 @@ const seen = ({ status, text }: Answer): string => `${status} ${text}`
 
 async function sharedRules(call: Call): Promise<Check[]> {
   return [
-    ['own route', seen(await call('GET /own')), '200 {"own":true}'],
-    ['own JSON', seen(await call('POST /own', JSON_BODY)), '200 {"got":{"a":1}}'],
-    [
-      'own parser',
-      seen(await call('POST /own', { headers: { 'content-type': 'text/csv' }, body: 'a,b' })),
-      '200 {"got":["a","b"]}'
-    ],
-    ['own hook on file routes', await header(call, 'GET /api/hello', 'x-host'), 'here'],
-    ['own hook on raw answers', await header(call, 'GET /api/stream', 'x-host'), 'here'],
-    ['own 404', (await call('GET /none')).json.message, 'Route GET:/none not found'],
-    [
-      'returned object',
-      seen(await call('GET /api/hello?a=1')),
-      '200 {"hello":"world","url":"/api/hello?a=1","base":""}'
-    ],
-    ['response.json', seen(await call('GET /api/users/7?x=1')), '201 {"id":"7","query":{"x":"1"}}'],
-    ['guard', seen(await call('GET /api/users/7', { headers: { 'x-deny': '1' } })), '401 {"denied":"/api/users/7"}'],
-    ['JSON body', seen(await call('POST /api/echo', JSON_BODY)), '200 {"body":{"a":1}}'],
-    [
-      'error of ours, handler of the host',
-      (await call('POST /api/echo', { ...JSON_BODY, body: '{' })).json,
-      { host: 'Request body is not valid JSON' }
-    ],
-    ['stream', (await call('GET /api/stream')).text.length, 3001],
-    ['405', (await call('PUT /api/hello')).headers.allow, 'GET, HEAD, OPTIONS'],
-    ['404 below the base route', (await call('GET /api/none')).json, { host: 'Route not found' }]
+    { rule: 'own route', got: seen(await call('GET /own')), want: '200 {"own":true}' },
+    { rule: 'own JSON', got: seen(await call('POST /own', JSON_BODY)), want: '200 {"got":{"a":1}}' },
+    {
+      rule: 'own parser',
+      got: seen(await call('POST /own', { headers: { 'content-type': 'text/csv' }, body: 'a,b' })),
+      want: '200 {"got":["a","b"]}'
+    },
+    { rule: 'own hook on file routes', got: await header(call, 'GET /api/hello', 'x-host'), want: 'here' },
+    { rule: 'own hook on raw answers', got: await header(call, 'GET /api/stream', 'x-host'), want: 'here' },
+    { rule: 'own 404', got: (await call('GET /none')).json.message, want: 'Route GET:/none not found' },
+    {
+      rule: 'returned object',
+      got: seen(await call('GET /api/hello?a=1')),
+      want: '200 {"hello":"world","url":"/api/hello?a=1","base":""}'
+    },
+    { rule: 'response.json', got: seen(await call('GET /api/users/7?x=1')), want: '201 {"id":"7","query":{"x":"1"}}' },
+    {
+      rule: 'guard',
+      got: seen(await call('GET /api/users/7', { headers: { 'x-deny': '1' } })),
+      want: '401 {"denied":"/api/users/7"}'
+    },
+    { rule: 'JSON body', got: seen(await call('POST /api/echo', JSON_BODY)), want: '200 {"body":{"a":1}}' },
+    {
+      rule: 'error of ours, handler of the host',
+      got: (await call('POST /api/echo', { ...JSON_BODY, body: '{' })).json,
+      want: { host: 'Request body is not valid JSON' }
+    },
+    { rule: 'stream', got: (await call('GET /api/stream')).text.length, want: 3001 },
+    { rule: '405', got: (await call('PUT /api/hello')).headers.allow, want: 'GET, HEAD, OPTIONS' },
+    { rule: '404 below the base route', got: (await call('GET /api/none')).json, want: { host: 'Route not found' } }
   ]
 }
 
@@ -308,8 +342,8 @@ t.test('a host keeps its own ways beside the plugins of the field, registered be
           ...(socketOnly ? [] : [['inject', callByInject(host)] as [string, Call]])
         ]
         for (const [place, call] of places) {
-          for (const [rule, got, want] of await sharedRules(call)) t.same(got, want, `${place}: ${rule}`)
-          for (const [rule, got, want] of (await does?.(call, when, host)) ?? [])
+          for (const { rule, got, want } of await sharedRules(call)) t.same(got, want, `${place}: ${rule}`)
+          for (const { rule, got, want } of (await does?.(call, when, host)) ?? [])
             t.same(got, want, `${place}: ${plugin}: ${rule}`)
         }
         table.push(`${plugin.padEnd(22)} ${when.padEnd(7)} ${places.map(([place]) => place).join(', ')}`)
@@ -338,7 +372,7 @@ t.test('a plugin registered on the result of createApp acts as one registered be
       for (const [place, call] of [['socket', socket] as const, ['inject', callByInject(app)] as const]) {
         const hello = seen(await call('GET /api/hello?a=1'))
         t.equal(hello, '200 {"hello":"world","url":"/api/hello?a=1","base":""}', place)
-        for (const [rule, got, want] of (await does?.(call, 'before', app)) ?? [])
+        for (const { rule, got, want } of (await does?.(call, 'before', app)) ?? [])
           t.same(got, want, `${place}: ${rule}`)
       }
     })
@@ -523,9 +557,9 @@ for (const { name, run, want } of BEFORE_READY) {
 /** Routes registered beside the file routes `hello`, `users/[id]`, for one of their paths. */
 const TAKEN: readonly { name: string; add: (app: App, apiDir: string) => unknown }[] = [
   { name: 'app.get()', add: (app) => app.get('/api/hello', () => 1) },
-  { name: 'another method', add: (app) => app.post('/api/hello', () => 1) },
+  { name: 'app.post() on the path of a GET', add: (app) => app.post('/api/hello', () => 1) },
   { name: 'a slash at the end', add: (app) => app.get('/api/hello/', () => 1) },
-  { name: 'another name of the parameter', add: (app) => app.get('/api/users/:name', () => 1) },
+  { name: 'the parameter by another name', add: (app) => app.get('/api/users/:name', () => 1) },
   { name: 'an optional parameter', add: (app) => app.get('/api/hello/:more?', () => 1) },
   {
     name: 'a plugin',

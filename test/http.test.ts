@@ -61,7 +61,7 @@ const createUser = z.object({
 
 const FAILED = 'Request validation failed'
 
-onEachEngine('validate: a body', async (t, express) => {
+onEachEngine('validate puts what the schema makes of a body into validatedData, or answers 400', async (t, express) => {
   const url = `${await listen(t, validating(express, validate(createUser)))}/items/1`
   const post = (body: string | Buffer, headers: Record<string, string> = JSON_TYPE) =>
     jsonAnswer(url, { method: 'POST', body, headers })
@@ -72,18 +72,18 @@ onEachEngine('validate: a body', async (t, express) => {
     t.strictSame(answer.body.validatedData, { name: 'Ada', email: 'ada@example.test', role: 'user' })
   })
 
-  const invalid: [rule: string, body: string, fields: string[]][] = [
-    ['every problem is listed', '{"name":"A","email":"x"}', ['name', 'email']],
-    ['a missing field', '{"name":"Ada"}', ['email']],
-    [
-      'a path into objects and lists is dotted',
-      '{"name":"Ada","email":"a@b.test","address":{"streets":["ok","x"]}}',
-      ['address.streets.1']
-    ],
-    ['operator objects', '{"name":{"$gt":""},"email":{"$ne":null}}', ['name', 'email']],
-    ['a list', '[]', ['']]
+  const invalid: { rule: string; body: string; fields: string[] }[] = [
+    { rule: 'every problem is listed', body: '{"name":"A","email":"x"}', fields: ['name', 'email'] },
+    { rule: 'a missing field', body: '{"name":"Ada"}', fields: ['email'] },
+    {
+      rule: 'a path into objects and lists is dotted',
+      body: '{"name":"Ada","email":"a@b.test","address":{"streets":["ok","x"]}}',
+      fields: ['address.streets.1']
+    },
+    { rule: 'operator objects', body: '{"name":{"$gt":""},"email":{"$ne":null}}', fields: ['name', 'email'] },
+    { rule: 'a list', body: '[]', fields: [''] }
   ]
-  for (const [rule, body, fields] of invalid) {
+  for (const { rule, body, fields } of invalid) {
     t.test(`${rule}: 400 with details`, async (t) => {
       const answer = await post(body)
       t.match(answer, { status: 400, body: { code: 'VALIDATION_ERROR', message: FAILED } })
@@ -123,16 +123,26 @@ onEachEngine('validate: a body', async (t, express) => {
   t.test('a body that is refused before any schema sees it', async (t) => {
     const url = `${await listen(t, validating(express, validate(z.unknown())))}/items/1`
     const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
-    const refused: [rule: string, body: string, status: number, message: RegExp][] = [
-      ['broken JSON', '{"name":', 400, /not valid JSON/],
-      ['101 levels', nested(101), 400, /deeper than 100/],
-      ['200,000 levels', nested(200_000), 400, /deeper than 100/],
-      ['a __proto__ key', '{"__proto__":{"role":"admin"}}', 400, /not valid JSON/],
-      ['a __proto__ key further in', '{"a":[{"__proto__":{"role":"admin"}}]}', 400, /not valid JSON/],
-      ['a constructor.prototype key', '{"constructor":{"prototype":{"role":"admin"}}}', 400, /not valid JSON/],
-      ['more than 1 MiB', big, 413, /larger than 1048576 bytes/]
+    const refused: { rule: string; body: string; status: number; message: RegExp }[] = [
+      { rule: 'broken JSON', body: '{"name":', status: 400, message: /not valid JSON/ },
+      { rule: '101 levels', body: nested(101), status: 400, message: /deeper than 100/ },
+      { rule: '200,000 levels', body: nested(200_000), status: 400, message: /deeper than 100/ },
+      { rule: 'a __proto__ key', body: '{"__proto__":{"role":"admin"}}', status: 400, message: /not valid JSON/ },
+      {
+        rule: 'a __proto__ key further in',
+        body: '{"a":[{"__proto__":{"role":"admin"}}]}',
+        status: 400,
+        message: /not valid JSON/
+      },
+      {
+        rule: 'a constructor.prototype key',
+        body: '{"constructor":{"prototype":{"role":"admin"}}}',
+        status: 400,
+        message: /not valid JSON/
+      },
+      { rule: 'more than 1 MiB', body: big, status: 413, message: /larger than 1048576 bytes/ }
     ]
-    for (const [rule, body, status, message] of refused) {
+    for (const { rule, body, status, message } of refused) {
       const answer = await jsonAnswer(url, { method: 'POST', body, headers: JSON_TYPE })
       const code = status === 413 ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR'
       t.match(answer, { status, body: { code, message } }, rule)
@@ -268,9 +278,9 @@ t.test('validate reads a body as the body step of the route file does', async (t
 
 onEachEngine('validate: a body that is too large is refused before it has arrived', async (t, express) => {
   const url = `${await listen(t, validating(express, validate(createUser, { bodyLimit: 1000 })))}/items/1`
-  for (const [rule, headers, sent] of [
-    ['a declared length of 1 GB, nothing sent', { 'content-length': '1073741824' }, ''],
-    ['chunks without a declared length', { 'transfer-encoding': 'chunked' }, 'x'.repeat(1001)]
+  for (const { rule, headers, sent } of [
+    { rule: 'a declared length of 1 GB, nothing sent', headers: { 'content-length': '1073741824' }, sent: '' },
+    { rule: 'chunks without a declared length', headers: { 'transfer-encoding': 'chunked' }, sent: 'x'.repeat(1001) }
   ] as const) {
     t.test(rule, async (t) => {
       const request = httpRequest(url, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, agent: false })
@@ -294,14 +304,14 @@ onEachEngine('validate: a body that somebody has parsed is taken as it is', asyn
   const response = await fetch(`${url}/items/1`, { method: 'POST', body: '{"name":', headers: JSON_TYPE })
   t.match(await response.json(), { validatedData: { name: 'Grace' } })
 
-  t.test('so forms work after their parser', async (t) => {
+  t.test('validate takes forms behind a parser of Express', async (t) => {
     const url = await listen(t, validating(express, express.urlencoded(), validate(createUser)))
     const body = new URLSearchParams({ name: 'Ada', email: 'a@b.test' })
     t.match(await (await fetch(`${url}/items/1`, { method: 'POST', body })).json(), { validatedData: { name: 'Ada' } })
   })
 })
 
-onEachEngine('validate: body, query and params by name', async (t, express) => {
+onEachEngine('validate takes body, query and params by name', async (t, express) => {
   const sources = validate({
     params: z.object({ id: z.coerce.number().int() }),
     query: z.object({ sort: z.enum(['name', 'email']).optional() }),
@@ -310,18 +320,18 @@ onEachEngine('validate: body, query and params by name', async (t, express) => {
   const url = await listen(t, validating(express, sources))
   const put = (path: string, body: string) => jsonAnswer(url + path, { method: 'PUT', body, headers: JSON_TYPE })
 
-  t.test('validatedData has a key for each', async (t) => {
+  t.test('validatedData has a key for each part that has a schema', async (t) => {
     const { body } = await put('/items/7?sort=name&other=1', '{"name":"Ada"}')
     t.strictSame(body.validatedData, { params: { id: 7 }, query: { sort: 'name' }, body: { name: 'Ada' } })
   })
 
-  t.test('fields start with the part they are of', async (t) => {
+  t.test('the fields of the details start with the part they are of', async (t) => {
     const { status, body } = await put('/items/x?sort=password', '{}')
     t.equal(status, 400)
     t.strictSame(body.details.map(({ field }: any) => field).toSorted(), ['body.name', 'params.id', 'query.sort'])
   })
 
-  t.test('without a body schema the body stays unread', async (t) => {
+  t.test('validate without a body schema leaves the body unread', async (t) => {
     const url = await listen(t, validating(express, validate({ query: z.object({}) }), express.text({ type: '*/*' })))
     const response = await fetch(`${url}/items/1`, { method: 'POST', body: '{broken', headers: JSON_TYPE })
     t.match(await response.json(), { body: '{broken' })
@@ -333,23 +343,23 @@ function schemaOf(validate: Schema['~standard']['validate']): Schema {
   return { '~standard': { version: 1, vendor: 'test', validate } }
 }
 
-onEachEngine('validate: any Standard Schema', async (t, express) => {
+onEachEngine('validate takes any Standard Schema', async (t, express) => {
   const ask = async (schema: Schema) => {
     const url = await listen(t, validating(express, validate(schema)))
     return jsonAnswer(`${url}/items/1`, { method: 'POST', body: '{"a":1}', headers: JSON_TYPE })
   }
 
-  t.test('one that answers later', async (t) => {
+  t.test('a Standard Schema that answers later is waited for', async (t) => {
     const later = schemaOf(async (value) => ({ value: { seen: value } }))
     t.match(await ask(later), { status: 200, body: { validatedData: { seen: { a: 1 } } } })
   })
 
-  t.test('one whose paths hold objects', async (t) => {
+  t.test('a Standard Schema whose paths hold objects names its fields', async (t) => {
     const keyed = schemaOf(() => ({ issues: [{ message: 'no', path: ['list', { key: 0 }, { key: 'name' }] }] }))
     t.match(await ask(keyed), { status: 400, body: { details: [{ field: 'list.0.name', message: 'no' }] } })
   })
 
-  t.test('one that throws: the error goes on', async (t) => {
+  t.test('the error of a Standard Schema that throws goes on', async (t) => {
     const throwing = schemaOf(() => {
       throw new Error('the schema is broken')
     })
@@ -402,7 +412,7 @@ async function statuses(url: string, addresses: readonly string[], path = '/logi
 
 const times = (count: number, address: string): string[] => Array.from({ length: count }, () => address)
 
-onEachEngine('rateLimit', async (t, express) => {
+onEachEngine('rateLimit counts the attempts of each client in a window', async (t, express) => {
   t.test('five attempts pass, then 429 in the flat shape with Retry-After', async (t) => {
     const url = await listen(t, limited(express, {}))
     t.strictSame(await statuses(url, times(5, '192.0.2.1')), [200, 200, 200, 200, 200])
@@ -421,27 +431,87 @@ onEachEngine('rateLimit', async (t, express) => {
     t.strictSame(await statuses(url, times(2, '192.0.2.1')), [200, 429])
   })
 
-  const clients: [rule: string, first: string, second: string, shared: boolean][] = [
-    ['another IPv4 address is another client', '192.0.2.1', '192.0.2.2', false],
-    ['an IPv4 address in IPv6 notation is the same client', '::ffff:192.0.2.1', '192.0.2.1', true],
-    ['two IPv4 addresses in IPv6 notation are two clients', '::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
-    ['a /64 network is one client', '2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
-    ['another /64 network is another client', '2001:db8:1:2::1', '2001:db8:1:3::1', false],
-    ['a port is no part of an IPv4 address', '192.0.2.1:4711', '192.0.2.1:4712', true],
-    ['nor makes it others', '192.0.2.1:4711', '192.0.2.2:4711', false],
-    ['an address with a port is that without', '192.0.2.1:4711', '192.0.2.1', true],
-    ['a port is no part of an IPv6 address', '[2001:db8::1]:4711', '[2001:db8::1]:4712', true],
-    ['nor are brackets', '[2001:db8::1]', '2001:db8::1', true],
-    ['nor makes a port in brackets others', '[2001:db8:1:2::1]:80', '[2001:db8:1:3::1]:80', false],
-    ['a zone is no part of an address', '2001:db8::1%eth0', '2001:db8::1%eth1.7', true],
-    ['nor one in brackets, escaped, with a port', '[2001:db8::1%25eth0]:80', '[2001:db8::1%25wlan-0]:81', true],
-    ['quotes are no part of an address', '"[2001:db8::1]:4711"', '2001:db8::1', true],
-    ['an IPv4 address in IPv6 notation with a port', '[::ffff:192.0.2.1]:4711', '192.0.2.1:80', true],
-    ['what is no address is one client', '_hidden', 'unknown:4711', true],
-    ['an open bracket is no address', '[2001:db8::1', '[', true],
-    ['an IPv6 address written otherwise is the same client', '2001:db8::1', '2001:0DB8:0:0:0:0:0:1', true]
+  const clients: { rule: string; first: string; second: string; shared: boolean }[] = [
+    { rule: 'another IPv4 address is another client', first: '192.0.2.1', second: '192.0.2.2', shared: false },
+    {
+      rule: 'an IPv4 address in IPv6 notation is the same client',
+      first: '::ffff:192.0.2.1',
+      second: '192.0.2.1',
+      shared: true
+    },
+    {
+      rule: 'two IPv4 addresses in IPv6 notation are two clients',
+      first: '::ffff:192.0.2.1',
+      second: '::ffff:192.0.2.2',
+      shared: false
+    },
+    {
+      rule: 'a /64 network is one client',
+      first: '2001:db8:1:2::1',
+      second: '2001:db8:1:2:ffff:ffff:ffff:ffff',
+      shared: true
+    },
+    {
+      rule: 'another /64 network is another client',
+      first: '2001:db8:1:2::1',
+      second: '2001:db8:1:3::1',
+      shared: false
+    },
+    { rule: 'a port is no part of an IPv4 address', first: '192.0.2.1:4711', second: '192.0.2.1:4712', shared: true },
+    {
+      rule: 'a port of an IPv4 address does not make it another client',
+      first: '192.0.2.1:4711',
+      second: '192.0.2.2:4711',
+      shared: false
+    },
+    {
+      rule: 'an address with a port is the client of the address without',
+      first: '192.0.2.1:4711',
+      second: '192.0.2.1',
+      shared: true
+    },
+    {
+      rule: 'a port is no part of an IPv6 address',
+      first: '[2001:db8::1]:4711',
+      second: '[2001:db8::1]:4712',
+      shared: true
+    },
+    { rule: 'brackets are no part of an IPv6 address', first: '[2001:db8::1]', second: '2001:db8::1', shared: true },
+    {
+      rule: 'a port in brackets does not make an IPv6 address another client',
+      first: '[2001:db8:1:2::1]:80',
+      second: '[2001:db8:1:3::1]:80',
+      shared: false
+    },
+    { rule: 'a zone is no part of an address', first: '2001:db8::1%eth0', second: '2001:db8::1%eth1.7', shared: true },
+    {
+      rule: 'a zone in brackets, escaped, with a port, is no part of an address',
+      first: '[2001:db8::1%25eth0]:80',
+      second: '[2001:db8::1%25wlan-0]:81',
+      shared: true
+    },
+    { rule: 'quotes are no part of an address', first: '"[2001:db8::1]:4711"', second: '2001:db8::1', shared: true },
+    {
+      rule: 'an IPv4 address in IPv6 notation with a port is the same client',
+      first: '[::ffff:192.0.2.1]:4711',
+      second: '192.0.2.1:80',
+      shared: true
+    },
+    {
+      rule: 'every text that is no address is one and the same client',
+      first: '_hidden',
+      second: 'unknown:4711',
+      shared: true
+    },
+    { rule: 'an open bracket is no address', first: '[2001:db8::1', second: '[', shared: true },
+    {
+      rule: 'an IPv6 address written otherwise is the same client',
+      first: '2001:db8::1',
+      second: '2001:0DB8:0:0:0:0:0:1',
+      shared: true
+    }
   ]
-  for (const [rule, first, second, shared] of clients) {
+  for (const { rule, first, second, shared } of clients) {
     t.test(rule, async (t) => {
       const url = await listen(t, limited(express, { attempts: 1 }))
       t.strictSame(await statuses(url, [first, second]), shared ? [200, 429] : [200, 200])
@@ -515,7 +585,7 @@ onEachEngine('rateLimit', async (t, express) => {
     t.strictSame(await statuses(url, ['192.0.2.1']), [200], 'the oldest was forgotten')
   })
 
-  t.test('the one forgotten is the one whose window began first', async (t) => {
+  t.test('the client that is forgotten is the one whose window began first', async (t) => {
     const url = await listen(t, limited(express, { attempts: 1, maxKeys: 2, windowMs: 60_000 }))
     const { now } = Date
     let passed = 0
@@ -646,7 +716,7 @@ t.test('over a Unix socket all clients share a count, unless a proxy tells who t
   t.equal(warned.filter(({ code }) => code === 'TWINROUTE_NO_CLIENT_ADDRESS').length, 1)
 })
 
-t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
+t.test('rateLimit counts in Redis what several processes allow', { skip: redis.reason ?? false }, async (t) => {
   const keyPrefix = `twinroute-test:${randomUUID()}`
   t.teardown(async () => {
     const keys = await redis.client.keys(`${keyPrefix}*`)
@@ -676,13 +746,13 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
     t.strictSame(await statuses(generous, times(4, '192.0.2.1')), [200, 200, 200, 429])
   })
 
-  t.test('a client that is not connected: the count goes on in the process', async (t) => {
+  t.test('while a Redis client is not connected the count goes on in the process', async (t) => {
     const unconnected = createClient({ url: 'redis://127.0.0.1:6379' })
     const url = await listen(t, limited(express5, { redis: unconnected, keyPrefix, attempts: 2 }))
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
   })
 
-  t.test('Redis falls silent: the count goes on in the process', async (t) => {
+  t.test('when Redis falls silent the count goes on in the process', async (t) => {
     const proxy = await startProxy(t)
     const { client, reason } = await connectRedis(`redis://127.0.0.1:${proxy.port}`)
     t.equal(reason, undefined)
@@ -693,7 +763,7 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
   })
 
-  t.test('Redis goes away: attempts counted in the process are not counted again when it is back', async (t) => {
+  t.test('attempts counted in the process while Redis is away are not counted again when it is back', async (t) => {
     const proxy = await startProxy(t)
     const client = createClient({ url: `redis://127.0.0.1:${proxy.port}`, socket: { reconnectStrategy: () => 20 } })
     client.on('error', () => undefined)
@@ -712,7 +782,7 @@ t.test('rateLimit in Redis', { skip: redis.reason ?? false }, async (t) => {
   })
 })
 
-onEachEngine('apiVersion', async (t, express) => {
+onEachEngine('apiVersion runs middleware and transforms of the version that is asked for', async (t, express) => {
   const app = express()
   app.use(asExpress(apiVersion('v2', (body: any) => ({ version: 2, was: body }))))
   app.use('/v1', asExpress(apiVersion('v1')))
@@ -723,19 +793,34 @@ onEachEngine('apiVersion', async (t, express) => {
   const url = await listen(t, app)
 
   const plain = { seen: null }
-  const rows: [rule: string, path: string, version: string | undefined, body: unknown][] = [
-    ['its own version: sets request.apiVersion and transforms', '/json', 'v2', { version: 2, was: { seen: 'v2' } }],
-    ['no header means v1', '/json', undefined, plain],
-    ['another version', '/json', 'v1', plain],
-    ['a version it does not know', '/json', 'v3', plain],
-    ['other letters are another version', '/json', 'V2', plain],
-    ['a list is no version', '/json', 'v2, v1', plain],
-    ['middleware of v1 acts without a header', '/v1/json', undefined, { seen: 'v1' }],
-    ['an object given to send is JSON too', '/send', 'v2', { version: 2, was: { a: 1 } }],
-    ['text is not touched', '/text', 'v2', 'text'],
-    ['errors are the same in all versions', '/error', 'v2', { error: 'NOT_FOUND' }]
+  const rows: { rule: string; path: string; version: string | undefined; body: unknown }[] = [
+    {
+      rule: 'its own version sets request.apiVersion and transforms the answer',
+      path: '/json',
+      version: 'v2',
+      body: { version: 2, was: { seen: 'v2' } }
+    },
+    {
+      rule: 'no header means v1, which the middleware of v2 lets pass',
+      path: '/json',
+      version: undefined,
+      body: plain
+    },
+    { rule: 'a version that another middleware is for', path: '/json', version: 'v1', body: plain },
+    { rule: 'a version that the middleware does not know', path: '/json', version: 'v3', body: plain },
+    { rule: 'other letters are another version', path: '/json', version: 'V2', body: plain },
+    { rule: 'a list is no version', path: '/json', version: 'v2, v1', body: plain },
+    { rule: 'middleware of v1 acts without a header', path: '/v1/json', version: undefined, body: { seen: 'v1' } },
+    {
+      rule: 'an object given to send is transformed as JSON',
+      path: '/send',
+      version: 'v2',
+      body: { version: 2, was: { a: 1 } }
+    },
+    { rule: 'text is not touched', path: '/text', version: 'v2', body: 'text' },
+    { rule: 'errors are the same in all versions', path: '/error', version: 'v2', body: { error: 'NOT_FOUND' } }
   ]
-  for (const [rule, path, version, body] of rows) {
+  for (const { rule, path, version, body } of rows) {
     t.test(rule, async (t) => {
       const answer = await send(url + path, version === undefined ? [] : ['X-API-Version', version])
       t.strictSame(answer.body, body)
@@ -744,31 +829,57 @@ onEachEngine('apiVersion', async (t, express) => {
   }
 })
 
-t.test('pagination', async (t) => {
+t.test('pagination reads page, limit and offset from the query within its limits', async (t) => {
   const first = { page: 1, limit: 20, offset: 0 }
-  const rows: [rule: string, query: object, expected: object, options?: object][] = [
-    ['nothing given', {}, first],
-    ['both given', { page: '3', limit: '10' }, { page: 3, limit: 10, offset: 20 }],
-    ['100 rows are a page', { limit: '100' }, { page: 1, limit: 100, offset: 0 }],
-    ['more are reduced to 100', { limit: '101', page: '2' }, { page: 2, limit: 100, offset: 100 }],
-    ['even very many', { limit: '1000000000' }, { page: 1, limit: 100, offset: 0 }],
-    ['a far page', { page: '1000000000' }, { page: 1_000_000_000, limit: 20, offset: 19_999_999_980 }],
-    ['zero', { page: '0', limit: '0' }, first],
-    ['negative numbers', { page: '-1', limit: '-1' }, first],
-    ['fractions', { page: '1.5', limit: '2.5' }, first],
-    ['no numbers', { page: 'NaN', limit: 'ten' }, first],
-    ['other ways to write a number', { page: '0x10', limit: '1e1' }, first],
-    ['signs and spaces', { page: '+2', limit: ' 5' }, first],
-    ['empty text', { page: '', limit: '' }, first],
-    ['repeated keys', { page: ['2', '3'], limit: ['5'] }, first],
-    ['objects', { page: { $gt: 1 }, limit: true }, first],
-    ['numbers', { page: 2, limit: 5 }, { page: 2, limit: 5, offset: 5 }],
-    ['more digits than a number has', { page: '9'.repeat(30), limit: '9'.repeat(30) }, first],
-    ['an offset beyond what can be counted', { page: '9007199254740991' }, first],
-    ['limits of the caller', { limit: '60' }, { page: 1, limit: 50, offset: 0 }, { maxLimit: 50, defaultLimit: 5 }],
-    ['a default of the caller', { page: '2' }, { page: 2, limit: 5, offset: 5 }, { maxLimit: 50, defaultLimit: 5 }]
+  const rows: { rule: string; query: object; expected: object; options?: object }[] = [
+    { rule: 'neither page nor limit is given', query: {}, expected: first },
+    {
+      rule: 'page and limit are given',
+      query: { page: '3', limit: '10' },
+      expected: { page: 3, limit: 10, offset: 20 }
+    },
+    { rule: '100 rows are a page', query: { limit: '100' }, expected: { page: 1, limit: 100, offset: 0 } },
+    {
+      rule: 'more than 100 rows are reduced to 100',
+      query: { limit: '101', page: '2' },
+      expected: { page: 2, limit: 100, offset: 100 }
+    },
+    {
+      rule: 'very many rows are reduced to 100',
+      query: { limit: '1000000000' },
+      expected: { page: 1, limit: 100, offset: 0 }
+    },
+    {
+      rule: 'a far page',
+      query: { page: '1000000000' },
+      expected: { page: 1_000_000_000, limit: 20, offset: 19_999_999_980 }
+    },
+    { rule: 'zero', query: { page: '0', limit: '0' }, expected: first },
+    { rule: 'negative numbers', query: { page: '-1', limit: '-1' }, expected: first },
+    { rule: 'fractions are no page', query: { page: '1.5', limit: '2.5' }, expected: first },
+    { rule: 'no numbers', query: { page: 'NaN', limit: 'ten' }, expected: first },
+    { rule: 'other ways to write a number', query: { page: '0x10', limit: '1e1' }, expected: first },
+    { rule: 'signs and spaces', query: { page: '+2', limit: ' 5' }, expected: first },
+    { rule: 'empty text', query: { page: '', limit: '' }, expected: first },
+    { rule: 'repeated keys', query: { page: ['2', '3'], limit: ['5'] }, expected: first },
+    { rule: 'objects', query: { page: { $gt: 1 }, limit: true }, expected: first },
+    { rule: 'numbers', query: { page: 2, limit: 5 }, expected: { page: 2, limit: 5, offset: 5 } },
+    { rule: 'more digits than a number has', query: { page: '9'.repeat(30), limit: '9'.repeat(30) }, expected: first },
+    { rule: 'an offset beyond what can be counted', query: { page: '9007199254740991' }, expected: first },
+    {
+      rule: 'limits of the caller',
+      query: { limit: '60' },
+      expected: { page: 1, limit: 50, offset: 0 },
+      options: { maxLimit: 50, defaultLimit: 5 }
+    },
+    {
+      rule: 'a default of the caller',
+      query: { page: '2' },
+      expected: { page: 2, limit: 5, offset: 5 },
+      options: { maxLimit: 50, defaultLimit: 5 }
+    }
   ]
-  for (const [rule, query, expected, options] of rows) t.strictSame(pagination(query, options), expected, rule)
+  for (const { rule, query, expected, options } of rows) t.strictSame(pagination(query, options), expected, rule)
 
   for (const [total, totalPages] of [
     [0, 0],
@@ -780,7 +891,7 @@ t.test('pagination', async (t) => {
   }
 })
 
-onEachEngine('setPaginationHeaders', async (t, express) => {
+onEachEngine('setPaginationHeaders writes the counts and the links of a list', async (t, express) => {
   const app = express()
   app.use((request: any, response: any) => {
     if (request.query.preload !== undefined) response.set('Link', '</style.css>; rel="preload"')
@@ -795,7 +906,7 @@ onEachEngine('setPaginationHeaders', async (t, express) => {
     return { headers, link, links: Object.fromEntries(LinkHeader.parse(link).refs.map(({ rel, uri }) => [rel, uri])) }
   }
 
-  t.test('the four headers', async (t) => {
+  t.test('setPaginationHeaders writes the four headers', async (t) => {
     const { headers } = await linksOf('/api/posts?page=2&limit=25')
     t.match(headers, {
       'x-pagination-page': '2',
@@ -805,32 +916,56 @@ onEachEngine('setPaginationHeaders', async (t, express) => {
     })
   })
 
-  const rows: [rule: string, path: string, links: Record<string, string>][] = [
-    ['the first page has a next one', '/api/posts', { next: '/api/posts?page=2' }],
-    ['one in the middle has both', '/api/posts?page=2', { prev: '/api/posts?page=1', next: '/api/posts?page=3' }],
-    ['the last has a previous one', '/api/posts?page=3', { prev: '/api/posts?page=2' }],
-    ['a page beyond the last has a previous one', '/api/posts?page=9', { prev: '/api/posts?page=8' }],
-    ['a single page has none', '/api/posts?limit=100', {}],
-    [
-      'other parameters are kept, repeated ones too',
-      '/api/posts?tag=a&limit=30&tag=b&page=1&sortBy=title',
-      { next: '/api/posts?tag=a&limit=30&tag=b&page=2&sortBy=title' }
-    ],
-    [
-      'letters of all languages are kept',
-      '/api/posts?search=%C3%A9+%26',
-      { next: '/api/posts?search=%C3%A9+%26&page=2' }
-    ],
-    ['a repeated page counts once', '/api/posts?page=1&page=7', { next: '/api/posts?page=2' }],
-    ['what could end the target is encoded', '/p?a=%3E%3B%20rel=x&b=>', { next: '/p?a=%3E%3B+rel%3Dx&b=%3E&page=2' }],
-    ['in the path too', '/p>;"<x', { next: '/p%3E;%22%3Cx?page=2' }],
-    ['broken escapes are data', '/p?a=%zz', { next: '/p?a=%25zz&page=2' }],
-    ['a path never names another host', '//evil.example/p', { next: '/evil.example/p?page=2' }],
-    ['nor by dots', '/.//evil.example/p', { next: '/evil.example/p?page=2' }],
-    ['nor by a backslash', '/\\evil.example/p', { next: '/evil.example/p?page=2' }],
-    ['a link longer than 2,048 characters is left out', `/p?a=${'x'.repeat(2048)}`, {}]
+  const rows: { rule: string; path: string; links: Record<string, string> }[] = [
+    { rule: 'the first page has a next one', path: '/api/posts', links: { next: '/api/posts?page=2' } },
+    {
+      rule: 'a page in the middle has a next and a previous one',
+      path: '/api/posts?page=2',
+      links: { prev: '/api/posts?page=1', next: '/api/posts?page=3' }
+    },
+    { rule: 'the last page has a previous one', path: '/api/posts?page=3', links: { prev: '/api/posts?page=2' } },
+    {
+      rule: 'a page beyond the last has a previous one',
+      path: '/api/posts?page=9',
+      links: { prev: '/api/posts?page=8' }
+    },
+    { rule: 'a single page has none', path: '/api/posts?limit=100', links: {} },
+    {
+      rule: 'other parameters of the query are kept, repeated ones included',
+      path: '/api/posts?tag=a&limit=30&tag=b&page=1&sortBy=title',
+      links: { next: '/api/posts?tag=a&limit=30&tag=b&page=2&sortBy=title' }
+    },
+    {
+      rule: 'letters of all languages are kept',
+      path: '/api/posts?search=%C3%A9+%26',
+      links: { next: '/api/posts?search=%C3%A9+%26&page=2' }
+    },
+    { rule: 'a repeated page counts once', path: '/api/posts?page=1&page=7', links: { next: '/api/posts?page=2' } },
+    {
+      rule: 'a character of the query that could end the target is encoded',
+      path: '/p?a=%3E%3B%20rel=x&b=>',
+      links: { next: '/p?a=%3E%3B+rel%3Dx&b=%3E&page=2' }
+    },
+    {
+      rule: 'a character of the path that could end the target is encoded',
+      path: '/p>;"<x',
+      links: { next: '/p%3E;%22%3Cx?page=2' }
+    },
+    { rule: 'broken escapes are data', path: '/p?a=%zz', links: { next: '/p?a=%25zz&page=2' } },
+    { rule: 'a path never names another host', path: '//evil.example/p', links: { next: '/evil.example/p?page=2' } },
+    {
+      rule: 'dots in a path never name another host',
+      path: '/.//evil.example/p',
+      links: { next: '/evil.example/p?page=2' }
+    },
+    {
+      rule: 'a backslash in a path never names another host',
+      path: '/\\evil.example/p',
+      links: { next: '/evil.example/p?page=2' }
+    },
+    { rule: 'a link longer than 2,048 characters is left out', path: `/p?a=${'x'.repeat(2048)}`, links: {} }
   ]
-  for (const [rule, path, expected] of rows) {
+  for (const { rule, path, links: expected } of rows) {
     t.test(rule, async (t) => {
       const { port } = new URL(url)
       const seen = await rawTarget(Number(port), path)
@@ -861,21 +996,33 @@ function rawTarget(port: number, target: string): Promise<string> {
   })
 }
 
-t.test('envelope', async (t) => {
+t.test('the envelope holds data, a message and what is known of the request', async (t) => {
   const meta = paginationMeta(1, 20, 21)
   const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-  const rows: [rule: string, given: object | undefined, expected: object][] = [
-    ['data alone', undefined, { data: [1], meta: { timestamp: ISO } }],
-    ['with a message', { message: 'done' }, { data: [1], meta: { timestamp: ISO }, message: 'done' }],
-    ['with a request', { request: { requestId: 'r-1' } }, { data: [1], meta: { timestamp: ISO, requestId: 'r-1' } }],
-    ['with a request that has no id', { request: {} }, { data: [1], meta: { timestamp: ISO } }],
-    [
-      'with pagination',
-      { pagination: meta },
-      { data: [1], meta: { timestamp: ISO, pagination: { page: 1, limit: 20, total: 21, totalPages: 2 } } }
-    ]
+  const rows: { rule: string; given: object | undefined; expected: object }[] = [
+    { rule: 'the envelope of data alone', given: undefined, expected: { data: [1], meta: { timestamp: ISO } } },
+    {
+      rule: 'the envelope with a message',
+      given: { message: 'done' },
+      expected: { data: [1], meta: { timestamp: ISO }, message: 'done' }
+    },
+    {
+      rule: 'the envelope with a request',
+      given: { request: { requestId: 'r-1' } },
+      expected: { data: [1], meta: { timestamp: ISO, requestId: 'r-1' } }
+    },
+    {
+      rule: 'the envelope with a request that has no id',
+      given: { request: {} },
+      expected: { data: [1], meta: { timestamp: ISO } }
+    },
+    {
+      rule: 'the envelope with pagination',
+      given: { pagination: meta },
+      expected: { data: [1], meta: { timestamp: ISO, pagination: { page: 1, limit: 20, total: 21, totalPages: 2 } } }
+    }
   ]
-  for (const [rule, given, expected] of rows) {
+  for (const { rule, given, expected } of rows) {
     const made = JSON.parse(JSON.stringify(envelope([1], given)))
     t.match(made, expected, rule)
     t.strictSame(Object.keys(made), Object.keys(expected), `${rule}: no other keys`)

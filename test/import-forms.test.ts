@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -186,7 +186,7 @@ interface Row {
   /** By path: whether the route has the program's store. */
   serves?: readonly string[]
   /** The problem of a boot that is refused: the file, and a text of the message. */
-  refused?: readonly [code: string, file: string, text: RegExp]
+  refused?: { code: string; file: string; text: RegExp }
 }
 
 const count = (name: string): string =>
@@ -271,7 +271,7 @@ const STRIPPED: Row[] = [
       'api/a/route.ts': route("\nimport { store, Note } from '../../store.ts'\nexport const _note: Note = { id: 1 }"),
       'api/b/route.ts': plain
     },
-    refused: ['ROUTE_IMPORT_FAILED', 'api/a/route.ts', /a\/route\.ts:2\b[^]*import \{ type Note \}/]
+    refused: { code: 'ROUTE_IMPORT_FAILED', file: 'api/a/route.ts', text: /a\/route\.ts:2\b[^]*import \{ type Note \}/ }
   },
   {
     rule: 'a type imported so by a module that two route files import is refused with the file that does it',
@@ -282,7 +282,7 @@ const STRIPPED: Row[] = [
       'api/a/route.ts': route("import { store } from '../../store.ts'\nimport { notes } from '../../notes.ts'"),
       'api/b/route.ts': plain
     },
-    refused: ['ROUTE_IMPORT_FAILED', 'api/a/route.ts', /notes\.ts:1\b[^]*import \{ type Note \}/]
+    refused: { code: 'ROUTE_IMPORT_FAILED', file: 'api/a/route.ts', text: /notes\.ts:1\b[^]*import \{ type Note \}/ }
   },
   {
     rule: 'a type imported so by the middleware file is refused in the same way',
@@ -293,7 +293,11 @@ const STRIPPED: Row[] = [
         "import { Note } from './store.ts'\nexport const middleware = {}\nexport const _note: Note = { id: 1 }",
       'api/a/route.ts': plain
     },
-    refused: ['MIDDLEWARE_IMPORT_FAILED', 'middleware.ts', /middleware\.ts:1\b[^]*import \{ type Note \}/]
+    refused: {
+      code: 'MIDDLEWARE_IMPORT_FAILED',
+      file: 'middleware.ts',
+      text: /middleware\.ts:1\b[^]*import \{ type Note \}/
+    }
   },
   {
     rule: 'an enum is refused with its file, its line and what to do',
@@ -303,7 +307,7 @@ const STRIPPED: Row[] = [
       'api/a/route.ts': `${plain}enum Color { Red }\nexport const _color = Color.Red`,
       'api/b/route.ts': plain
     },
-    refused: ['ROUTE_IMPORT_FAILED', 'api/a/route.ts', /a\/route\.ts:3\b[^]*enum[^]*--import tsx/]
+    refused: { code: 'ROUTE_IMPORT_FAILED', file: 'api/a/route.ts', text: /a\/route\.ts:3\b[^]*enum[^]*--import tsx/ }
   }
 ]
 
@@ -348,8 +352,26 @@ for (const { rule, tree, serves = [], refused } of [...BOTH, ...(strips ? STRIPP
     t.strictSame(found.runs, { store: 1 }, 'the store runs once')
     t.strictSame(found.answers, Object.fromEntries(serves.map((path) => [path, { same: true }])))
     if (refused === undefined) return t.equal(found.message, undefined)
-    const [code, file, text] = refused
+    const { code, file, text } = refused
     t.strictSame(found.problems, [[code, [join(top, file)]]])
     t.match(found.message, text)
   })
 }
+
+t.test(
+  'jiti keeps what it compiles in node_modules/.cache/twinroute of the application, which is made for it',
+  { skip: strips && 'this Node runs TypeScript by itself' },
+  async (t) => {
+    const top = writeTree(t, {
+      'server.js': "await import('./start.js')",
+      'start.js': START,
+      'api/a/route.ts': 'export const GET = (): object => ({ same: true })',
+      'temporary/own': ''
+    })
+    const env = { ...process.env, TMPDIR: join(top, 'temporary') }
+    const { stdout } = await run(process.execPath, [join(top, 'server.js'), '/api/a'], { cwd: top, env })
+    t.strictSame(JSON.parse(stdout).answers, { '/api/a': { same: true } })
+    t.match(await readdir(join(top, 'node_modules/.cache/twinroute')), [/route/], 'one file for the route')
+    t.strictSame(await readdir(join(top, 'temporary')), ['own'], 'and none where any user may write')
+  }
+)

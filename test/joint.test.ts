@@ -63,7 +63,7 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.equal(Reflect.get(server, names!.response), http.ServerResponse)
     t.equal(serverClassNames({} as never), undefined, 'and nothing is made up without them')
   })
-  t.test("a route's onSend hooks", async (t) => {
+  t.test("a route's onSend hooks are told by hasHooks", async (t) => {
     const app = fastify()
     const hooked: Record<string, boolean> = {}
     const note = (request: any, reply: any): object => {
@@ -78,7 +78,7 @@ t.test('the private names that are leaned on are there', async (t) => {
     for (const url of ['/none', '/added']) await app.inject(url)
     t.strictSame(hooked, { '/none': false, '/added': true })
   })
-  t.test("a route's onError hooks", async (t) => {
+  t.test("a route's onError hooks are told by hasHooks", async (t) => {
     const app = fastify()
     const hooked: Record<string, boolean> = {}
     const note = (request: any, reply: any): object => {
@@ -156,7 +156,7 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.strictSame(seen, [headers, headers])
     t.doesNotThrow(() => onPartHeaders({} as never, () => {}), 'and nothing is made up without them')
   })
-  t.test("a socket's current response", async (t) => {
+  t.test('a socket is told to be answering while its response is open', async (t) => {
     const seen: boolean[] = []
     const server = createServer((request, response) => {
       seen.push(isAnswering(request.socket))

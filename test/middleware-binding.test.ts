@@ -41,7 +41,7 @@ function binderOf(map: Readonly<Record<string, string>>): Binder {
   return createBinder(parseMiddlewareMap(marks(map)).entries, { caseSensitive: true })
 }
 
-type Ask = readonly [target: string, ran: string, place: string | number]
+type Ask = { target: string; ran: string; place: string | number }
 interface Row {
   rule: string
   folders: readonly string[]
@@ -56,23 +56,23 @@ const ROWS: Row[] = [
     folders: ['admin', 'admin/stats', 'administrator', 'admin-x', 'adm'],
     map: { '/api/admin/': 'guard' },
     asks: [
-      ['/api/admin', 'guard', 'admin'],
-      ['/api/admin/', 'guard', 'admin'],
-      ['/api/admin/stats', 'guard', 'admin/stats'],
-      ['/api/admin/stats?x=/api/adm', 'guard', 'admin/stats'],
-      ['/api/administrator', '', 'administrator'],
-      ['/api/admin-x', '', 'admin-x'],
-      ['/api/adm', '', 'adm']
+      { target: '/api/admin', ran: 'guard', place: 'admin' },
+      { target: '/api/admin/', ran: 'guard', place: 'admin' },
+      { target: '/api/admin/stats', ran: 'guard', place: 'admin/stats' },
+      { target: '/api/admin/stats?x=/api/adm', ran: 'guard', place: 'admin/stats' },
+      { target: '/api/administrator', ran: '', place: 'administrator' },
+      { target: '/api/admin-x', ran: '', place: 'admin-x' },
+      { target: '/api/adm', ran: '', place: 'adm' }
     ]
   },
   {
-    rule: 'a key without a slash at the end means the same',
+    rule: 'a key covers the same without a slash at its end',
     folders: ['admin', 'admin/stats', 'administrator'],
     map: { '/api/admin': 'guard' },
     asks: [
-      ['/api/admin', 'guard', 'admin'],
-      ['/api/admin/stats', 'guard', 'admin/stats'],
-      ['/api/administrator', '', 'administrator']
+      { target: '/api/admin', ran: 'guard', place: 'admin' },
+      { target: '/api/admin/stats', ran: 'guard', place: 'admin/stats' },
+      { target: '/api/administrator', ran: '', place: 'administrator' }
     ]
   },
   {
@@ -80,25 +80,25 @@ const ROWS: Row[] = [
     folders: ['', 'a'],
     map: { '/': 'all' },
     asks: [
-      ['/api', 'all', ''],
-      ['/api/a', 'all', 'a'],
-      ['/elsewhere', 'all', 404]
+      { target: '/api', ran: 'all', place: '' },
+      { target: '/api/a', ran: 'all', place: 'a' },
+      { target: '/elsewhere', ran: 'all', place: 404 }
     ]
   },
   {
     rule: 'all prefixes that cover a route run, the shortest first, whatever order they are written in',
     folders: ['a/b/c'],
     map: { '/api/a/b/': 'third fourth', '/api/a/b/c': 'fifth', '/api/': 'first', '/api/a': 'second' },
-    asks: [['/api/a/b/c', 'first, second, third, fourth, fifth', 'a/b/c']]
+    asks: [{ target: '/api/a/b/c', ran: 'first, second, third, fourth, fifth', place: 'a/b/c' }]
   },
   {
     rule: 'an empty array makes its prefix public, and only that',
     folders: ['auth/login', 'authors', 'users'],
     map: { '/api/': 'guard', '/api/auth/': '' },
     asks: [
-      ['/api/auth/login', '', 'auth/login'],
-      ['/api/authors', 'guard', 'authors'],
-      ['/api/users', 'guard', 'users']
+      { target: '/api/auth/login', ran: '', place: 'auth/login' },
+      { target: '/api/authors', ran: 'guard', place: 'authors' },
+      { target: '/api/users', ran: 'guard', place: 'users' }
     ]
   },
   {
@@ -106,8 +106,8 @@ const ROWS: Row[] = [
     folders: ['auth/login', 'auth/sessions/all'],
     map: { '/api/': 'guard', '/api/auth/': '', '/api/auth/sessions': 'admin' },
     asks: [
-      ['/api/auth/login', '', 'auth/login'],
-      ['/api/auth/sessions/all', 'admin', 'auth/sessions/all']
+      { target: '/api/auth/login', ran: '', place: 'auth/login' },
+      { target: '/api/auth/sessions/all', ran: 'admin', place: 'auth/sessions/all' }
     ]
   },
   {
@@ -115,9 +115,9 @@ const ROWS: Row[] = [
     folders: ['users/[id]/files', 'users/me/files', 'users/[id]'],
     map: { '/api/users/[userId]/files': 'guard' },
     asks: [
-      ['/api/users/7/files', 'guard', 'users/[id]/files'],
-      ['/api/users/me/files', 'guard', 'users/me/files'],
-      ['/api/users/7', '', 'users/[id]']
+      { target: '/api/users/7/files', ran: 'guard', place: 'users/[id]/files' },
+      { target: '/api/users/me/files', ran: 'guard', place: 'users/me/files' },
+      { target: '/api/users/7', ran: '', place: 'users/[id]' }
     ]
   },
   {
@@ -125,8 +125,8 @@ const ROWS: Row[] = [
     folders: ['health', 'users'],
     map: { '/api/health': '', '/api/[section]': 'guard' },
     asks: [
-      ['/api/health', '', 'health'],
-      ['/api/users', 'guard', 'users']
+      { target: '/api/health', ran: '', place: 'health' },
+      { target: '/api/users', ran: 'guard', place: 'users' }
     ]
   },
   {
@@ -134,8 +134,8 @@ const ROWS: Row[] = [
     folders: ['[id].json', '[id]'],
     map: { '/api/[name].json': 'guard' },
     asks: [
-      ['/api/a.json', 'guard', '[id].json'],
-      ['/api/a', '', '[id]']
+      { target: '/api/a.json', ran: 'guard', place: '[id].json' },
+      { target: '/api/a', ran: '', place: '[id]' }
     ]
   },
   {
@@ -143,13 +143,13 @@ const ROWS: Row[] = [
     folders: ['[section]/stats', '[section]', 'admin/other'],
     map: { '/api/admin/': 'guard' },
     asks: [
-      ['/api/admin/stats', 'guard', '[section]/stats'],
-      ['/api/%61dmin/stats', 'guard', '[section]/stats'],
-      ['/api/admin', 'guard', '[section]'],
-      ['/api/users/stats', '', '[section]/stats'],
-      ['/api/ADMIN/stats', '', '[section]/stats'],
-      ['/api/admin%20/stats', '', '[section]/stats'],
-      ['/api/administrator', '', '[section]']
+      { target: '/api/admin/stats', ran: 'guard', place: '[section]/stats' },
+      { target: '/api/%61dmin/stats', ran: 'guard', place: '[section]/stats' },
+      { target: '/api/admin', ran: 'guard', place: '[section]' },
+      { target: '/api/users/stats', ran: '', place: '[section]/stats' },
+      { target: '/api/ADMIN/stats', ran: '', place: '[section]/stats' },
+      { target: '/api/admin%20/stats', ran: '', place: '[section]/stats' },
+      { target: '/api/administrator', ran: '', place: '[section]' }
     ]
   },
   {
@@ -157,9 +157,9 @@ const ROWS: Row[] = [
     folders: ['v1/[section]/[page]'],
     map: { '/api/v1/admin/users': 'guard', '/api/v2/admin': 'other' },
     asks: [
-      ['/api/v1/admin/users', 'guard', 'v1/[section]/[page]'],
-      ['/api/v1/admin/posts', '', 'v1/[section]/[page]'],
-      ['/api/v1/x/users', '', 'v1/[section]/[page]']
+      { target: '/api/v1/admin/users', ran: 'guard', place: 'v1/[section]/[page]' },
+      { target: '/api/v1/admin/posts', ran: '', place: 'v1/[section]/[page]' },
+      { target: '/api/v1/x/users', ran: '', place: 'v1/[section]/[page]' }
     ]
   },
   {
@@ -167,8 +167,8 @@ const ROWS: Row[] = [
     folders: ['[my-section.name]/stats'],
     map: { '/api/admin/': 'guard' },
     asks: [
-      ['/api/admin/stats', 'guard', '[my-section.name]/stats'],
-      ['/api/users/stats', '', '[my-section.name]/stats']
+      { target: '/api/admin/stats', ran: 'guard', place: '[my-section.name]/stats' },
+      { target: '/api/users/stats', ran: '', place: '[my-section.name]/stats' }
     ]
   },
   {
@@ -176,10 +176,10 @@ const ROWS: Row[] = [
     folders: ['a[x]n/stats', '[y].json'],
     map: { '/api/admin/': 'guard', '/api/data.json': 'file', '/api/never': 'never' },
     asks: [
-      ['/api/admin/stats', 'guard', 'a[x]n/stats'],
-      ['/api/adn/stats', '', 'a[x]n/stats'],
-      ['/api/data.json', 'file', '[y].json'],
-      ['/api/date.json', '', '[y].json']
+      { target: '/api/admin/stats', ran: 'guard', place: 'a[x]n/stats' },
+      { target: '/api/adn/stats', ran: '', place: 'a[x]n/stats' },
+      { target: '/api/data.json', ran: 'file', place: '[y].json' },
+      { target: '/api/date.json', ran: '', place: '[y].json' }
     ]
   },
   {
@@ -187,16 +187,16 @@ const ROWS: Row[] = [
     folders: ['[...path]'],
     map: { '/api/admin/': 'guard', '/api/docs/private': 'docs', '/api/users/[id]/files': 'files' },
     asks: [
-      ['/api/admin', 'guard', '[...path]'],
-      ['/api/admin/x/y', 'guard', '[...path]'],
-      ['/api/%61dmin/x', 'guard', '[...path]'],
-      ['/api/x/admin', '', '[...path]'],
-      ['/api/docs/public/private', '', '[...path]'],
-      ['/api/docs/private/x', 'docs', '[...path]'],
-      ['/api/users/7/files', 'files', '[...path]'],
-      ['/api/users/7', '', '[...path]'],
-      ['/api/admin%2Fx', '', 404],
-      ['/api/x%2Fy', '', 404]
+      { target: '/api/admin', ran: 'guard', place: '[...path]' },
+      { target: '/api/admin/x/y', ran: 'guard', place: '[...path]' },
+      { target: '/api/%61dmin/x', ran: 'guard', place: '[...path]' },
+      { target: '/api/x/admin', ran: '', place: '[...path]' },
+      { target: '/api/docs/public/private', ran: '', place: '[...path]' },
+      { target: '/api/docs/private/x', ran: 'docs', place: '[...path]' },
+      { target: '/api/users/7/files', ran: 'files', place: '[...path]' },
+      { target: '/api/users/7', ran: '', place: '[...path]' },
+      { target: '/api/admin%2Fx', ran: '', place: 404 },
+      { target: '/api/x%2Fy', ran: '', place: 404 }
     ]
   },
   {
@@ -204,9 +204,9 @@ const ROWS: Row[] = [
     folders: ['docs/[[...path]]'],
     map: { '/api/docs/private': 'guard' },
     asks: [
-      ['/api/docs', '', 'docs/[[...path]]'],
-      ['/api/docs/private/x', 'guard', 'docs/[[...path]]'],
-      ['/api/docs/open', '', 'docs/[[...path]]']
+      { target: '/api/docs', ran: '', place: 'docs/[[...path]]' },
+      { target: '/api/docs/private/x', ran: 'guard', place: 'docs/[[...path]]' },
+      { target: '/api/docs/open', ran: '', place: 'docs/[[...path]]' }
     ]
   },
   {
@@ -214,8 +214,8 @@ const ROWS: Row[] = [
     folders: ['[section]'],
     map: { '/api/': 'guard', '/api/health': '' },
     asks: [
-      ['/api/health', 'guard', '[section]'],
-      ['/api/users', 'guard', '[section]']
+      { target: '/api/health', ran: 'guard', place: '[section]' },
+      { target: '/api/users', ran: 'guard', place: '[section]' }
     ]
   },
   {
@@ -223,14 +223,14 @@ const ROWS: Row[] = [
     folders: ['admin/stats', 'auth/login', 'users'],
     map: { '/api/': 'guard', '/api/admin/': 'admin', '/api/auth/': '' },
     asks: [
-      ['/api/nothing', 'guard', 404],
-      ['/api/admin', 'guard, admin', 404],
-      ['/api/admin/nothing', 'guard, admin', 404],
-      ['/api/%61dmin/nothing', 'guard, admin', 404],
-      ['/api/admin//stats', 'guard, admin', 404],
-      ['/api/administrator', 'guard', 404],
-      ['/api/auth/nothing', '', 404],
-      ['/elsewhere', '', 404]
+      { target: '/api/nothing', ran: 'guard', place: 404 },
+      { target: '/api/admin', ran: 'guard, admin', place: 404 },
+      { target: '/api/admin/nothing', ran: 'guard, admin', place: 404 },
+      { target: '/api/%61dmin/nothing', ran: 'guard, admin', place: 404 },
+      { target: '/api/admin//stats', ran: 'guard, admin', place: 404 },
+      { target: '/api/administrator', ran: 'guard', place: 404 },
+      { target: '/api/auth/nothing', ran: '', place: 404 },
+      { target: '/elsewhere', ran: '', place: 404 }
     ]
   },
   {
@@ -238,10 +238,10 @@ const ROWS: Row[] = [
     folders: ['x'],
     map: { '/api/admin/': 'admin', '/api/[section]/settings': 'settings', '/api/[section]/open': '' },
     asks: [
-      ['/api/admin/settings/x', 'admin, settings', 404],
-      ['/api/users/settings/x', 'settings', 404],
-      ['/api/users/other', '', 404],
-      ['/api/admin/other', 'admin', 404]
+      { target: '/api/admin/settings/x', ran: 'admin, settings', place: 404 },
+      { target: '/api/users/settings/x', ran: 'settings', place: 404 },
+      { target: '/api/users/other', ran: '', place: 404 },
+      { target: '/api/admin/other', ran: 'admin', place: 404 }
     ]
   },
   {
@@ -249,51 +249,51 @@ const ROWS: Row[] = [
     folders: ['admin/stats', 'health'],
     map: { '/api/admin/': 'guard' },
     asks: [
-      ['//api/admin/stats', '', 404],
-      ['/api//admin/stats', '', 404],
-      ['/API/admin/stats', '', 404],
-      ['/api/ADMIN/stats', '', 404],
-      ['/api/health/../admin/stats', '', 404],
-      ['/api/health/%2e%2e/admin/stats', '', 404],
-      ['/api/./admin/stats', '', 404],
-      ['/api/%2E/admin/stats', '', 404],
-      ['/api/auth/..;/admin/stats', '', 404],
-      ['/api/admin/stats/.', 'guard', 404],
-      ['http://localhost/api/admin/stats', '', 400],
-      ['http://localhost/api/health', '', 400],
-      ['/api/%2561dmin/stats', '', 404],
-      ['/api%2Fadmin%2Fstats', '', 404],
-      ['/api/admin%2Fstats', '', 404],
-      ['/api/%61dmin/stats', 'guard', 'admin/stats']
+      { target: '//api/admin/stats', ran: '', place: 404 },
+      { target: '/api//admin/stats', ran: '', place: 404 },
+      { target: '/API/admin/stats', ran: '', place: 404 },
+      { target: '/api/ADMIN/stats', ran: '', place: 404 },
+      { target: '/api/health/../admin/stats', ran: '', place: 404 },
+      { target: '/api/health/%2e%2e/admin/stats', ran: '', place: 404 },
+      { target: '/api/./admin/stats', ran: '', place: 404 },
+      { target: '/api/%2E/admin/stats', ran: '', place: 404 },
+      { target: '/api/auth/..;/admin/stats', ran: '', place: 404 },
+      { target: '/api/admin/stats/.', ran: 'guard', place: 404 },
+      { target: 'http://localhost/api/admin/stats', ran: '', place: 400 },
+      { target: 'http://localhost/api/health', ran: '', place: 400 },
+      { target: '/api/%2561dmin/stats', ran: '', place: 404 },
+      { target: '/api%2Fadmin%2Fstats', ran: '', place: 404 },
+      { target: '/api/admin%2Fstats', ran: '', place: 404 },
+      { target: '/api/%61dmin/stats', ran: 'guard', place: 'admin/stats' }
     ]
   },
   {
     rule: 'groups are no part of a path, and so of no key',
     folders: ['(internal)/admin/stats'],
     map: { '/api/admin/': 'guard' },
-    asks: [['/api/admin/stats', 'guard', '(internal)/admin/stats']]
+    asks: [{ target: '/api/admin/stats', ran: 'guard', place: '(internal)/admin/stats' }]
   },
   {
     rule: 'a prefix with a route file nowhere but below is guarded there',
     folders: ['admin/a/b/dashboard'],
     map: { '/api/admin/': 'guard' },
-    asks: [['/api/admin/a/b/dashboard', 'guard', 'admin/a/b/dashboard']]
+    asks: [{ target: '/api/admin/a/b/dashboard', ran: 'guard', place: 'admin/a/b/dashboard' }]
   },
   {
     rule: 'siblings and parents of a prefix stay untouched',
     folders: ['', 'admin', 'users'],
     map: { '/api/admin/': 'guard' },
     asks: [
-      ['/api', '', ''],
-      ['/api/users', '', 'users'],
-      ['/api/admin', 'guard', 'admin']
+      { target: '/api', ran: '', place: '' },
+      { target: '/api/users', ran: '', place: 'users' },
+      { target: '/api/admin', ran: 'guard', place: 'admin' }
     ]
   },
   {
-    rule: 'a key in another Unicode spelling means the same',
+    rule: 'a key in another Unicode spelling covers the same',
     folders: ['caf\u00e9/x'],
     map: { '/api/cafe\u0301': 'guard' },
-    asks: [['/api/caf%C3%A9/x', 'guard', 'caf\u00e9/x']]
+    asks: [{ target: '/api/caf%C3%A9/x', ran: 'guard', place: 'caf\u00e9/x' }]
   }
 ]
 
@@ -325,7 +325,7 @@ for (const { rule, folders, map, asks } of ROWS) {
     const app = await createApp({ apiDir, mode: 'test', middleware: marks(map) })
     t.teardown(() => app.close())
     await app.listen({ port: 0, host: '127.0.0.1' })
-    for (const [target, ran, place] of asks) t.strictSame(await askRaw(app, target), { ran, place }, target)
+    for (const { target, ran, place } of asks) t.strictSame(await askRaw(app, target), { ran, place }, target)
   })
 }
 
@@ -342,17 +342,17 @@ t.test('the binding holds on a host whose router is loose', async (t) => {
   await app.register(fileRoutes, { apiDir, mode: 'test', middleware: marks({ '/api/Admin/': 'guard' }) })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const asks: readonly Ask[] = [
-    ['/api/admin/stats', 'guard', 'admin/stats'],
-    ['/API/ADMIN/STATS', 'guard', 'admin/stats'],
-    ['//api//admin///stats/', 'guard', 'admin/stats'],
-    ['/api/admin/stats;a=1/../..', 'guard', 'admin/stats'],
-    ['/api/admin%2Fstats', '', 404],
-    ['/api/aDmin/nothing', 'guard', 404],
-    ['/api/aDmin;a=1/stats', 'guard', 404],
-    ['/api/users/stats', '', '[section]/stats'],
-    ['/api/users', '', 'users']
+    { target: '/api/admin/stats', ran: 'guard', place: 'admin/stats' },
+    { target: '/API/ADMIN/STATS', ran: 'guard', place: 'admin/stats' },
+    { target: '//api//admin///stats/', ran: 'guard', place: 'admin/stats' },
+    { target: '/api/admin/stats;a=1/../..', ran: 'guard', place: 'admin/stats' },
+    { target: '/api/admin%2Fstats', ran: '', place: 404 },
+    { target: '/api/aDmin/nothing', ran: 'guard', place: 404 },
+    { target: '/api/aDmin;a=1/stats', ran: 'guard', place: 404 },
+    { target: '/api/users/stats', ran: '', place: '[section]/stats' },
+    { target: '/api/users', ran: '', place: 'users' }
   ]
-  for (const [target, ran, place] of asks) t.strictSame(await askRaw(app, target), { ran, place }, target)
+  for (const { target, ran, place } of asks) t.strictSame(await askRaw(app, target), { ran, place }, target)
 })
 
 t.test("keys leave a plugin's prefix out, and baseUrl holds it", async (t) => {
@@ -383,16 +383,16 @@ t.test("a route's own middleware runs after the prefixes', by method where it sa
   const app = await createApp({ apiDir: join(top, 'api'), mode: 'test', middleware: marks({ '/api/': 'prefix' }) })
   t.teardown(() => app.close())
   const rows = [
-    ['GET', '/api/all', 'prefix, own, second'],
-    ['PUT', '/api/all', 'prefix, own, second'],
-    ['GET', '/api/by', 'prefix, get'],
-    ['HEAD', '/api/by', 'prefix, get'],
-    ['POST', '/api/by', 'prefix, post'],
-    ['PUT', '/api/by', 'prefix'],
-    ['HEAD', '/api/head', 'prefix, head'],
-    ['DELETE', '/api/by', 'prefix']
+    { method: 'GET', url: '/api/all', ran: 'prefix, own, second' },
+    { method: 'PUT', url: '/api/all', ran: 'prefix, own, second' },
+    { method: 'GET', url: '/api/by', ran: 'prefix, get' },
+    { method: 'HEAD', url: '/api/by', ran: 'prefix, get' },
+    { method: 'POST', url: '/api/by', ran: 'prefix, post' },
+    { method: 'PUT', url: '/api/by', ran: 'prefix' },
+    { method: 'HEAD', url: '/api/head', ran: 'prefix, head' },
+    { method: 'DELETE', url: '/api/by', ran: 'prefix' }
   ] as const
-  for (const [method, url, ran] of rows) {
+  for (const { method, url, ran } of rows) {
     const { headers } = await app.inject({ method, url })
     t.equal([headers['x-ran']].flat().join(', '), ran, `${method} ${url}`)
   }
@@ -500,6 +500,15 @@ t.test('the report names every hole, every odd key and every parameter beside a 
       ['MIDDLEWARE_PARAM_SIBLING', '/api/[section]/stats']
     ]
   )
+  t.strictSame(
+    report.warnings.map(({ message }) => message),
+    [
+      'The key "/nowhere" of the middleware map matches no route',
+      'The key "/api/users" of the middleware map covers nothing: /api/Users differs from it by case',
+      '/api/[section]/stats can stand in for /api/users, /api/auth/, /api/admin: the middleware of the prefix runs where the value equals it'
+    ],
+    'each warning says what is wrong'
+  )
   const rows = Object.fromEntries(report.routes.map((route) => [route.pattern, route]))
   t.match(rows['/api/admin/stats'], { methods: ['GET', 'HEAD'], public: true, publicBy: '/api/admin/stats' })
   t.match(rows['/api/auth/login'], { public: false, middleware: [{ prefix: '/api/auth/', names: ['auth'] }] })
@@ -542,19 +551,19 @@ t.test("an app's map guards all that is registered later: wildcards, parameters,
   app.get('/files/*', async () => 'open')
   app.get('/kinds/:kind', async () => 'open')
   const rows = [
-    ['/files/public', 200, 'open'],
-    ['/files/other/private', 200, 'open'],
-    ['/files/private', 401, '["/files/private","/"]'],
-    ['/files/private/a%2Fb', 401, '["/files/private","/a%2Fb"]'],
-    ['/files/%70rivate/a', 401, '["/files/private","/a"]'],
-    ['/kinds/open', 200, 'open'],
-    ['/kinds/secret', 401, '["/kinds/secret","/"]'],
-    ['/kinds/s%65cret', 401, '["/kinds/secret","/"]'],
-    ['/more/users', 401, '["/more","/users"]'],
-    ['/more/nothing', 401, '["/more","/nothing"]'],
-    ['/more', 401, '["/more","/"]']
+    { url: '/files/public', status: 200, body: 'open' },
+    { url: '/files/other/private', status: 200, body: 'open' },
+    { url: '/files/private', status: 401, body: '["/files/private","/"]' },
+    { url: '/files/private/a%2Fb', status: 401, body: '["/files/private","/a%2Fb"]' },
+    { url: '/files/%70rivate/a', status: 401, body: '["/files/private","/a"]' },
+    { url: '/kinds/open', status: 200, body: 'open' },
+    { url: '/kinds/secret', status: 401, body: '["/kinds/secret","/"]' },
+    { url: '/kinds/s%65cret', status: 401, body: '["/kinds/secret","/"]' },
+    { url: '/more/users', status: 401, body: '["/more","/users"]' },
+    { url: '/more/nothing', status: 401, body: '["/more","/nothing"]' },
+    { url: '/more', status: 401, body: '["/more","/"]' }
   ] as const
-  for (const [url, status, body] of rows) {
+  for (const { url, status, body } of rows) {
     const answer = await app.inject(url)
     t.strictSame([answer.statusCode, answer.body], [status, body], url)
   }
@@ -619,29 +628,85 @@ t.test('an empty chain is no chain', async (t) => {
   t.equal(composeChain({ steps: [{ prefix: '/', depth: 0, middleware: [] }] }, []), null)
 })
 
-const PASSES: [rule: string, steps: readonly StepOf[], done: readonly unknown[]][] = [
-  [
-    'all pass',
-    [
+const PASSES: { rule: string; steps: readonly StepOf[]; done: readonly unknown[] }[] = [
+  {
+    rule: 'all pass',
+    steps: [
       [0, pass, pass],
       [1, pass]
     ],
-    [[]]
-  ],
-  ['one answers and does not go on', [[0, pass, () => {}, pass]], []],
-  ['next(error) ends it', [[0, (_request, _response, next) => next('an error'), pass]], [['an error']]],
-  ['a thrown error ends it', [[0, () => { throw new RangeError('x') }, pass]], [[new RangeError('x')]]], // prettier-ignore
-  ['a rejection ends it', [[0, () => Promise.reject(new RangeError('x')), pass]], [[new RangeError('x')]]],
-  ['a rejection with undefined is an error', [[0, () => Promise.reject(), pass]], [[Error]]],
-  ['a throw of undefined is an error', [[0, () => { throw undefined }, pass]], [[Error]]], // prettier-ignore
-  ['a throw of null is an error', [[0, () => { throw null }, pass]], [[Error]]], // prettier-ignore
-  ['next(null) is none', [[0, (_request, _response, next) => next(null), pass]], [[]]],
-  ['an async middleware that calls next passes', [[0, async (_q, _s, next) => next(), pass]], [[]]],
-  ['a promise that resolves without next waits', [[0, async () => {}, pass]], []],
-  ["next('route') in a prefix passes on, as in Express", [[0, (_q, _s, next) => next('route'), pass]], [[]]],
-  ["next('router') leaves the routes: 404", [[0, (_q, _s, next) => next('router'), pass]], [[{ statusCode: 404 }]]]
+    done: [[]]
+  },
+  { rule: 'one answers and does not go on', steps: [[0, pass, () => {}, pass]], done: [] },
+  {
+    rule: 'next(error) ends it',
+    steps: [[0, (_request, _response, next) => next('an error'), pass]],
+    done: [['an error']]
+  },
+  {
+    rule: 'a thrown error ends it',
+    steps: [
+      [
+        0,
+        () => {
+          throw new RangeError('x')
+        },
+        pass
+      ]
+    ],
+    done: [[new RangeError('x')]]
+  },
+  {
+    rule: 'a rejection ends it',
+    steps: [[0, () => Promise.reject(new RangeError('x')), pass]],
+    done: [[new RangeError('x')]]
+  },
+  { rule: 'a rejection with undefined is an error', steps: [[0, () => Promise.reject(), pass]], done: [[Error]] },
+  {
+    rule: 'a throw of undefined is an error',
+    steps: [
+      [
+        0,
+        () => {
+          throw undefined
+        },
+        pass
+      ]
+    ],
+    done: [[Error]]
+  },
+  {
+    rule: 'a throw of null is an error',
+    steps: [
+      [
+        0,
+        () => {
+          throw null
+        },
+        pass
+      ]
+    ],
+    done: [[Error]]
+  },
+  { rule: 'next(null) is none', steps: [[0, (_request, _response, next) => next(null), pass]], done: [[]] },
+  {
+    rule: 'an async middleware that calls next passes',
+    steps: [[0, async (_q, _s, next) => next(), pass]],
+    done: [[]]
+  },
+  { rule: 'a promise that resolves without next waits', steps: [[0, async () => {}, pass]], done: [] },
+  {
+    rule: "next('route') in a prefix passes on, as in Express",
+    steps: [[0, (_q, _s, next) => next('route'), pass]],
+    done: [[]]
+  },
+  {
+    rule: "next('router') leaves the routes: 404",
+    steps: [[0, (_q, _s, next) => next('router'), pass]],
+    done: [[{ statusCode: 404 }]]
+  }
 ]
-for (const [rule, steps, expected] of PASSES) {
+for (const { rule, steps, done: expected } of PASSES) {
   t.test(`how a chain ends: ${rule}`, async (t) => {
     const { done } = await run(steps)
     t.equal(done.length, expected.length)
@@ -727,21 +792,21 @@ t.test('the continuation runs in the tick and the async context of next', async 
   t.strictSame(seen, ['context', 'context', false])
 })
 
-const URLS: [url: string, depth: number, base: string, rest: string][] = [
-  ['/api/admin/x', 2, '/api/admin', '/x'],
-  ['/api/%61dmin/x', 2, '/api/%61dmin', '/x'],
-  ['/api/admin/x%2Fy/?q=/a/b', 2, '/api/admin', '/x%2Fy/?q=/a/b'],
-  ['/api/admin', 2, '/api/admin', '/'],
-  ['/api/admin/', 2, '/api/admin', '/'],
-  ['/api/admin?a=1', 2, '/api/admin', '/?a=1'],
-  ['/api/admin/?a=1', 2, '/api/admin', '/?a=1'],
-  ['/api/admin?a=/b/c', 3, '/api/admin', '/?a=/b/c'],
-  ['//api///admin//x', 2, '//api///admin', '//x'],
-  ['/api/admin/x', 0, '', '/api/admin/x'],
-  ['http://host/api/admin/x', 2, '', 'http://host/api/admin/x'],
-  ['*', 1, '', '*']
+const URLS: { url: string; depth: number; base: string; rest: string }[] = [
+  { url: '/api/admin/x', depth: 2, base: '/api/admin', rest: '/x' },
+  { url: '/api/%61dmin/x', depth: 2, base: '/api/%61dmin', rest: '/x' },
+  { url: '/api/admin/x%2Fy/?q=/a/b', depth: 2, base: '/api/admin', rest: '/x%2Fy/?q=/a/b' },
+  { url: '/api/admin', depth: 2, base: '/api/admin', rest: '/' },
+  { url: '/api/admin/', depth: 2, base: '/api/admin', rest: '/' },
+  { url: '/api/admin?a=1', depth: 2, base: '/api/admin', rest: '/?a=1' },
+  { url: '/api/admin/?a=1', depth: 2, base: '/api/admin', rest: '/?a=1' },
+  { url: '/api/admin?a=/b/c', depth: 3, base: '/api/admin', rest: '/?a=/b/c' },
+  { url: '//api///admin//x', depth: 2, base: '//api///admin', rest: '//x' },
+  { url: '/api/admin/x', depth: 0, base: '', rest: '/api/admin/x' },
+  { url: 'http://host/api/admin/x', depth: 2, base: '', rest: 'http://host/api/admin/x' },
+  { url: '*', depth: 1, base: '', rest: '*' }
 ]
-for (const [url, depth, base, rest] of URLS) {
+for (const { url, depth, base, rest } of URLS) {
   t.test(`middleware of depth ${depth} sees its part of ${url}`, async (t) => {
     const seen: unknown[] = []
     const look: Middleware = (request, _response, next) => {
@@ -775,35 +840,35 @@ t.test('each prefix sees its own part, an error the whole url, and an originalUr
   ])
 })
 
-const REWRITES: [rule: string, steps: readonly StepOf[], url: string][] = [
-  ['at depth 0', [[0, rewrite('/new?b=2')]], '/new?b=2'],
-  ['below a prefix', [[2, rewrite('/new')]], '/api/admin/new'],
-  [
-    'below a prefix, with more to come',
-    [
+const REWRITES: { rule: string; steps: readonly StepOf[]; url: string }[] = [
+  { rule: 'at depth 0', steps: [[0, rewrite('/new?b=2')]], url: '/new?b=2' },
+  { rule: 'below a prefix', steps: [[2, rewrite('/new')]], url: '/api/admin/new' },
+  {
+    rule: 'below a prefix, with more to come',
+    steps: [
       [2, rewrite('/new'), pass],
       [0, pass]
     ],
-    '/api/admin/new'
-  ],
-  [
-    'twice',
-    [
+    url: '/api/admin/new'
+  },
+  {
+    rule: 'twice',
+    steps: [
       [1, rewrite('/one/x')],
       [2, rewrite('/two')]
     ],
-    '/api/one/two'
-  ],
-  [
-    'to something shorter than the next prefix',
-    [
+    url: '/api/one/two'
+  },
+  {
+    rule: 'to something shorter than the next prefix',
+    steps: [
       [0, rewrite('/new')],
       [2, pass]
     ],
-    '/new'
-  ],
-  ['of the query', [[2, rewrite('/x?a=2')]], '/api/admin/x?a=2'],
-  ['that changes nothing', [[2, rewrite('/x?a=1')]], '/api/admin/x?a=1']
+    url: '/new'
+  },
+  { rule: 'of the query', steps: [[2, rewrite('/x?a=2')]], url: '/api/admin/x?a=2' },
+  { rule: 'that changes nothing', steps: [[2, rewrite('/x?a=1')]], url: '/api/admin/x?a=1' }
 ]
 function rewrite(url: string): Middleware {
   return (request, _response, next) => {
@@ -811,7 +876,7 @@ function rewrite(url: string): Middleware {
     next()
   }
 }
-for (const [rule, steps, url] of REWRITES) {
+for (const { rule, steps, url } of REWRITES) {
   t.test(`a rewritten url is kept: ${rule}`, async (t) => {
     const { request, done } = await run(steps)
     t.strictSame([request.url, request.baseUrl, done], [url, '', [[]]])

@@ -195,13 +195,12 @@ t.test('every direct dependency allows the oldest Node that this package allows'
   }
 })
 
-t.test('runtime packages are ranges, tools are exact, and there are few', async (t) => {
+t.test('runtime packages are ranges, tools are exact versions', async (t) => {
   const runtime = { ...manifest.dependencies, ...manifest.peerDependencies }
   for (const [name, range] of Object.entries<string>(runtime)) t.match(range, /^\^\d/, name)
   for (const [name, version] of Object.entries<string>(manifest.devDependencies)) {
     t.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name)
   }
-  t.ok(Object.keys(manifest.devDependencies).length <= 40, 'at most 40 direct tools')
 })
 
 t.test('an application keeps its own Express, from 5.1 to the newest', async (t) => {

@@ -51,16 +51,16 @@ function named(form: string, index: number): string {
 }
 
 /** Several parts in a segment, which the handler puts together again. */
-const PARTS: readonly (readonly [form: string, join: (p: string, q: string) => string, aims: string])[] = [
-  [':P-:Q', (p, q) => `${p}-${q}`, 'a-b'],
-  [':P.:Q', (p, q) => `${p}.${q}`, 'x.y'],
-  ['ad:P', (p) => `ad${p}`, 'admin'],
-  [':P(^ad)min', (p) => `${p}min`, 'admin'],
-  [':P(^ad):Q(min$)', (p, q) => `${p}${q}`, 'admin'],
-  ['v:P', (p) => `v${p}`, 'v1']
+const PARTS: readonly { form: string; join: (p: string, q: string) => string; aims: string }[] = [
+  { form: ':P-:Q', join: (p, q) => `${p}-${q}`, aims: 'a-b' },
+  { form: ':P.:Q', join: (p, q) => `${p}.${q}`, aims: 'x.y' },
+  { form: 'ad:P', join: (p) => `ad${p}`, aims: 'admin' },
+  { form: ':P(^ad)min', join: (p) => `${p}min`, aims: 'admin' },
+  { form: ':P(^ad):Q(min$)', join: (p, q) => `${p}${q}`, aims: 'admin' },
+  { form: 'v:P', join: (p) => `v${p}`, aims: 'v1' }
 ]
 
-const parts: fc.Arbitrary<Maker> = fc.constantFrom(...PARTS).map(([form, join, aims]) => (index) => ({
+const parts: fc.Arbitrary<Maker> = fc.constantFrom(...PARTS).map(({ form, join, aims }) => (index) => ({
   pattern: named(form, index),
   seen: (params) => [{ segment: join(String(params[`p${index}`]), String(params[`q${index}`])) }],
   skeleton: [aims]
