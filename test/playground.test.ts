@@ -170,7 +170,7 @@ for (const [host, create] of Object.entries(hosts)) {
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
     await page.locator('.graphiql-doc-explorer').getByText('Mutation', { exact: true }).first().click()
     await page.locator('.graphiql-doc-explorer').getByText('createUser').waitFor()
-    t.pass('the schema can be read')
+    t.ok(await page.locator('.graphiql-doc-explorer').getByText('createUser').isVisible(), 'the schema can be read')
 
     await page.getByRole('button', { name: 'Open settings dialog' }).click()
     await page.getByRole('dialog').getByText('Clear storage').waitFor()

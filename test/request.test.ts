@@ -10,12 +10,12 @@ import { appOf, callByInject, callOver, onEveryHost, type Answer, type Routes, t
 import { asExpress, listen } from './support/express-server.js'
 
 type Read = (request: any, response: any) => unknown
-type Row = readonly [rule: string, line: string, sent: Sent['headers'], read: Read, expected: unknown]
+type Row = { rule: string; line: string; headers: Sent['headers']; read: Read; expected: unknown }
 
 /** One route whose handler answers what the row with the number of the `x-row` header reads. */
 function reading(rows: readonly Row[]): Routes {
   const handler = async (request: any, response: any): Promise<unknown> => {
-    const read = rows[request.headers['x-row']]?.[3]
+    const read = rows[request.headers['x-row']]?.read
     return { read: await read?.(request, response) }
   }
   return {
@@ -27,7 +27,7 @@ function reading(rows: readonly Row[]): Routes {
 
 function checkRows(t: any, rows: readonly Row[], options: Partial<AppOptions> = {}): void {
   onEveryHost(t, { routes: reading(rows), options }, async (t, call) => {
-    for (const [index, [rule, line, headers, , expected]] of rows.entries()) {
+    for (const [index, { rule, line, headers, expected }] of rows.entries()) {
       const { status, json } = await call(line, { headers: { ...headers, 'x-row': String(index) } })
       t.equal(status, 200, rule)
       t.strictSame(json, expected === undefined ? {} : { read: expected }, rule)
@@ -39,92 +39,176 @@ const GET = 'GET /api/things/1'
 
 t.test('the request has every documented member', async (t) => {
   checkRows(t, [
-    ['params: decoded text', 'GET /api/things/a%20%2F%C3%BC', {}, (r) => r.params, { id: 'a /ü' }],
-    ['params: decoded once', 'GET /api/things/%2541', {}, (r) => r.params.id, '%41'],
-    ['query: text', 'GET /api/things/1?a=1&b=%C3%BC+x&c=', {}, (r) => r.query, { a: '1', b: 'ü x', c: '' }],
-    ['query: a repeated key is an array', 'GET /api/things/1?a=1&a=2', {}, (r) => r.query, { a: ['1', '2'] }],
-    ['query: brackets are part of the key', 'GET /api/things/1?a[b]=1', {}, (r) => r.query, { 'a[b]': '1' }],
-    ['query: none', GET, {}, (r) => r.query, {}],
-    [
-      'query: no __proto__',
-      'GET /api/things/1?__proto__=1&a=2',
-      {},
-      (r) => [Object.keys(r.query), r.query.a],
-      [['a'], '2']
-    ],
-    [
-      'headers: any case',
-      GET,
-      { 'X-A': 'b' },
-      (r) => [r.headers['x-a'], r.get('X-A'), r.header('x-A')],
-      ['b', 'b', 'b']
-    ],
-    [
-      'get: Referer by both spellings',
-      GET,
-      { Referer: 'x' },
-      (r) => [r.get('Referrer'), r.header('referer')],
-      ['x', 'x']
-    ],
-    ['get: a missing header', GET, {}, (r) => r.get('x-none'), undefined],
-    ['method', 'DELETE /api/things/1', {}, (r) => r.method, 'DELETE'],
-    ['path: without the query', 'GET /api/things/a%20b?q=1', {}, (r) => r.path, '/api/things/a%20b'],
-    [
-      'url: with the query, whole, still encoded',
-      'GET /api/things/a%20b?q=1',
-      {},
-      (r) => r.url,
-      '/api/things/a%20b?q=1'
-    ],
-    ['originalUrl', 'GET /api/things/1?q=1', {}, (r) => r.originalUrl, '/api/things/1?q=1'],
-    ['baseUrl: empty in a handler', GET, {}, (r) => r.baseUrl, ''],
-    ['protocol', GET, {}, (r) => [r.protocol, r.secure], ['http', false]],
-    [
-      'hostname: without the port',
-      GET,
-      { host: 'a.example.com:8080' },
-      (r) => [r.hostname, r.host],
-      ['a.example.com', 'a.example.com:8080']
-    ],
-    ['hostname: an IPv6 address', GET, { host: '[::1]:80' }, (r) => r.hostname, '[::1]'],
-    ['ip', GET, {}, (r) => r.ip.endsWith('127.0.0.1'), true],
-    ['ips: none without a proxy', GET, { 'x-forwarded-for': '1.2.3.4' }, (r) => r.ips, []],
-    [
-      'ip and protocol: a proxy that is not trusted says nothing',
-      GET,
-      { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil' },
-      (r) => [r.ip === '1.2.3.4', r.protocol, r.hostname],
-      [false, 'http', 'example.com']
-    ],
-    ['xhr', GET, { 'X-Requested-With': 'xmlhttprequest' }, (r) => r.xhr, true],
-    ['xhr: not by default', GET, {}, (r) => r.xhr, false],
-    ['subdomains: nearest the domain first', GET, { host: 'a.b.example.com' }, (r) => r.subdomains, ['b', 'a']],
-    ['fresh and stale: nothing to compare', GET, {}, (r) => [r.fresh, r.stale], [false, true]],
-    [
-      'fresh and stale: the ETag the client has',
-      GET,
-      { 'if-none-match': '"x"' },
-      (r, s) => [s.set('ETag', '"x"') && r.fresh, r.stale],
-      [true, false]
-    ],
-    ['route: the pattern', GET, {}, (r) => r.route, { path: '/api/things/:id' }],
-    ['signedCookies: nothing without a parser', GET, {}, (r) => r.signedCookies, undefined],
-    [
-      'app: the Express side',
-      GET,
-      {},
-      (r, s) => [typeof r.app.get, r.app === s.app, r.app.get('env'), r.app.enabled('x')],
-      ['function', true, 'test', false]
-    ],
-    ['app: locals are kept', GET, {}, (r, s) => ((r.app.locals.mark = 1), s.app.locals.mark), 1],
-    ['res and req know each other', GET, {}, (r, s) => [r.res === s, s.req === r], [true, true]],
-    [
-      'locals: without a prototype',
-      GET,
-      {},
-      (_, s) => Object.getPrototypeOf(s.locals) === null && ((s.locals.a = 1), s.locals),
-      { a: 1 }
-    ],
+    {
+      rule: 'params: decoded text',
+      line: 'GET /api/things/a%20%2F%C3%BC',
+      headers: {},
+      read: (r) => r.params,
+      expected: { id: 'a /ü' }
+    },
+    {
+      rule: 'params: decoded once',
+      line: 'GET /api/things/%2541',
+      headers: {},
+      read: (r) => r.params.id,
+      expected: '%41'
+    },
+    {
+      rule: 'query: text',
+      line: 'GET /api/things/1?a=1&b=%C3%BC+x&c=',
+      headers: {},
+      read: (r) => r.query,
+      expected: { a: '1', b: 'ü x', c: '' }
+    },
+    {
+      rule: 'query: a repeated key is an array',
+      line: 'GET /api/things/1?a=1&a=2',
+      headers: {},
+      read: (r) => r.query,
+      expected: { a: ['1', '2'] }
+    },
+    {
+      rule: 'query: brackets are part of the key',
+      line: 'GET /api/things/1?a[b]=1',
+      headers: {},
+      read: (r) => r.query,
+      expected: { 'a[b]': '1' }
+    },
+    { rule: 'query: none', line: GET, headers: {}, read: (r) => r.query, expected: {} },
+    {
+      rule: 'query: no __proto__',
+      line: 'GET /api/things/1?__proto__=1&a=2',
+      headers: {},
+      read: (r) => [Object.keys(r.query), r.query.a],
+      expected: [['a'], '2']
+    },
+    {
+      rule: 'headers: any case',
+      line: GET,
+      headers: { 'X-A': 'b' },
+      read: (r) => [r.headers['x-a'], r.get('X-A'), r.header('x-A')],
+      expected: ['b', 'b', 'b']
+    },
+    {
+      rule: 'get: Referer by both spellings',
+      line: GET,
+      headers: { Referer: 'x' },
+      read: (r) => [r.get('Referrer'), r.header('referer')],
+      expected: ['x', 'x']
+    },
+    { rule: 'get: a missing header', line: GET, headers: {}, read: (r) => r.get('x-none'), expected: undefined },
+    { rule: 'method', line: 'DELETE /api/things/1', headers: {}, read: (r) => r.method, expected: 'DELETE' },
+    {
+      rule: 'path: without the query',
+      line: 'GET /api/things/a%20b?q=1',
+      headers: {},
+      read: (r) => r.path,
+      expected: '/api/things/a%20b'
+    },
+    {
+      rule: 'url: with the query, whole, still encoded',
+      line: 'GET /api/things/a%20b?q=1',
+      headers: {},
+      read: (r) => r.url,
+      expected: '/api/things/a%20b?q=1'
+    },
+    {
+      rule: 'originalUrl',
+      line: 'GET /api/things/1?q=1',
+      headers: {},
+      read: (r) => r.originalUrl,
+      expected: '/api/things/1?q=1'
+    },
+    { rule: 'baseUrl: empty in a handler', line: GET, headers: {}, read: (r) => r.baseUrl, expected: '' },
+    { rule: 'protocol', line: GET, headers: {}, read: (r) => [r.protocol, r.secure], expected: ['http', false] },
+    {
+      rule: 'hostname: without the port',
+      line: GET,
+      headers: { host: 'a.example.com:8080' },
+      read: (r) => [r.hostname, r.host],
+      expected: ['a.example.com', 'a.example.com:8080']
+    },
+    {
+      rule: 'hostname: an IPv6 address',
+      line: GET,
+      headers: { host: '[::1]:80' },
+      read: (r) => r.hostname,
+      expected: '[::1]'
+    },
+    { rule: 'ip', line: GET, headers: {}, read: (r) => r.ip.endsWith('127.0.0.1'), expected: true },
+    {
+      rule: 'ips: none without a proxy',
+      line: GET,
+      headers: { 'x-forwarded-for': '1.2.3.4' },
+      read: (r) => r.ips,
+      expected: []
+    },
+    {
+      rule: 'ip and protocol: a proxy that is not trusted says nothing',
+      line: GET,
+      headers: { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil' },
+      read: (r) => [r.ip === '1.2.3.4', r.protocol, r.hostname],
+      expected: [false, 'http', 'example.com']
+    },
+    { rule: 'xhr', line: GET, headers: { 'X-Requested-With': 'xmlhttprequest' }, read: (r) => r.xhr, expected: true },
+    { rule: 'xhr: not by default', line: GET, headers: {}, read: (r) => r.xhr, expected: false },
+    {
+      rule: 'subdomains: nearest the domain first',
+      line: GET,
+      headers: { host: 'a.b.example.com' },
+      read: (r) => r.subdomains,
+      expected: ['b', 'a']
+    },
+    {
+      rule: 'fresh and stale: nothing to compare',
+      line: GET,
+      headers: {},
+      read: (r) => [r.fresh, r.stale],
+      expected: [false, true]
+    },
+    {
+      rule: 'fresh and stale: the ETag the client has',
+      line: GET,
+      headers: { 'if-none-match': '"x"' },
+      read: (r, s) => [s.set('ETag', '"x"') && r.fresh, r.stale],
+      expected: [true, false]
+    },
+    { rule: 'route: the pattern', line: GET, headers: {}, read: (r) => r.route, expected: { path: '/api/things/:id' } },
+    {
+      rule: 'signedCookies: nothing without a parser',
+      line: GET,
+      headers: {},
+      read: (r) => r.signedCookies,
+      expected: undefined
+    },
+    {
+      rule: 'app: the Express side',
+      line: GET,
+      headers: {},
+      read: (r, s) => [typeof r.app.get, r.app === s.app, r.app.get('env'), r.app.enabled('x')],
+      expected: ['function', true, 'test', false]
+    },
+    {
+      rule: 'app: locals are kept',
+      line: GET,
+      headers: {},
+      read: (r, s) => ((r.app.locals.mark = 1), s.app.locals.mark),
+      expected: 1
+    },
+    {
+      rule: 'res and req know each other',
+      line: GET,
+      headers: {},
+      read: (r, s) => [r.res === s, s.req === r],
+      expected: [true, true]
+    },
+    {
+      rule: 'locals: without a prototype',
+      line: GET,
+      headers: {},
+      read: (_, s) => Object.getPrototypeOf(s.locals) === null && ((s.locals.a = 1), s.locals),
+      expected: { a: 1 }
+    },
     ...[
       'file',
       'files',
@@ -136,8 +220,20 @@ t.test('the request has every documented member', async (t) => {
       'body',
       'validatedData',
       'apiVersion'
-    ].map((name): Row => [`${name}: undefined until somebody sets it`, GET, {}, (r) => r[name], undefined]),
-    ["httpVersion and socket are node's", GET, {}, (r) => [r.httpVersion, typeof r.socket], ['1.1', 'object']]
+    ].map((name): Row => ({
+      rule: `${name}: undefined until somebody sets it`,
+      line: GET,
+      headers: {},
+      read: (r) => r[name],
+      expected: undefined
+    })),
+    {
+      rule: "httpVersion and socket are node's",
+      line: GET,
+      headers: {},
+      read: (r) => [r.httpVersion, typeof r.socket],
+      expected: ['1.1', 'object']
+    }
   ])
 })
 
@@ -150,43 +246,67 @@ t.test('the methods of the request are those of Express', async (t) => {
   }
   const posted = { 'content-type': 'application/json; charset=utf-8', 'content-length': '2' }
   checkRows(t, [
-    [
-      'accepts: the best of a list',
-      GET,
-      all,
-      (r) => [r.accepts('html', 'json'), r.accepts(['html', 'text/plain']), r.accepts('png')],
-      ['json', 'html', false]
-    ],
-    ['accepts: all types', GET, all, (r) => r.accepts(), ['application/json', 'text/html']],
-    ['accepts: everything without a header', GET, {}, (r) => r.accepts('png'), 'png'],
-    ['acceptsCharsets', GET, all, (r) => [r.acceptsCharsets('utf-8'), r.acceptsCharsets('latin1')], ['utf-8', false]],
-    [
-      'acceptsEncodings',
-      GET,
-      all,
-      (r) => [r.acceptsEncodings('br', 'gzip'), r.acceptsEncodings('deflate')],
-      ['gzip', false]
-    ],
-    [
-      'acceptsLanguages',
-      GET,
-      all,
-      (r) => [r.acceptsLanguages('en', 'de-AT'), r.acceptsLanguages('fr')],
-      ['de-AT', false]
-    ],
-    [
-      'range',
-      GET,
-      { range: 'bytes=0-4,90-' },
-      (r) => [...r.range(100)],
-      [
+    {
+      rule: 'accepts: the best of a list',
+      line: GET,
+      headers: all,
+      read: (r) => [r.accepts('html', 'json'), r.accepts(['html', 'text/plain']), r.accepts('png')],
+      expected: ['json', 'html', false]
+    },
+    {
+      rule: 'accepts: all types',
+      line: GET,
+      headers: all,
+      read: (r) => r.accepts(),
+      expected: ['application/json', 'text/html']
+    },
+    {
+      rule: 'accepts: everything without a header',
+      line: GET,
+      headers: {},
+      read: (r) => r.accepts('png'),
+      expected: 'png'
+    },
+    {
+      rule: 'acceptsCharsets',
+      line: GET,
+      headers: all,
+      read: (r) => [r.acceptsCharsets('utf-8'), r.acceptsCharsets('latin1')],
+      expected: ['utf-8', false]
+    },
+    {
+      rule: 'acceptsEncodings',
+      line: GET,
+      headers: all,
+      read: (r) => [r.acceptsEncodings('br', 'gzip'), r.acceptsEncodings('deflate')],
+      expected: ['gzip', false]
+    },
+    {
+      rule: 'acceptsLanguages',
+      line: GET,
+      headers: all,
+      read: (r) => [r.acceptsLanguages('en', 'de-AT'), r.acceptsLanguages('fr')],
+      expected: ['de-AT', false]
+    },
+    {
+      rule: 'range',
+      line: GET,
+      headers: { range: 'bytes=0-4,90-' },
+      read: (r) => [...r.range(100)],
+      expected: [
         { start: 0, end: 4 },
         { start: 90, end: 99 }
       ]
-    ],
-    ['range: not satisfiable', GET, { range: 'bytes=200-' }, (r) => r.range(100), -1],
-    ['range: malformed', GET, { range: 'x' }, (r) => r.range(100), -2],
-    ['range: none', GET, {}, (r) => r.range(100), undefined]
+    },
+    {
+      rule: 'range: not satisfiable',
+      line: GET,
+      headers: { range: 'bytes=200-' },
+      read: (r) => r.range(100),
+      expected: -1
+    },
+    { rule: 'range: malformed', line: GET, headers: { range: 'x' }, read: (r) => r.range(100), expected: -2 },
+    { rule: 'range: none', line: GET, headers: {}, read: (r) => r.range(100), expected: undefined }
   ])
   const routes = {
     is: {
@@ -274,58 +394,148 @@ t.test('whatever middleware assigns is kept, for that request only', async (t) =
 t.test('cookies', async (t) => {
   const cookie = (text: string): { cookie: string } => ({ cookie: text })
   const COOKIES: Row[] = [
-    ['get: an item with its value', GET, cookie('sid=abc; theme=dark'), (r) => r.cookies.get('sid').value, 'abc'],
-    ['get: its name too', GET, cookie('sid=abc'), (r) => r.cookies.get('sid'), { name: 'sid', value: 'abc' }],
-    ['get: undefined for none', GET, cookie('sid=abc'), (r) => r.cookies.get('other'), undefined],
-    ['has', GET, cookie('sid=abc'), (r) => [r.cookies.has('sid'), r.cookies.has('other')], [true, false]],
-    ['all: a map of texts', GET, cookie('a=1; b=2'), (r) => r.cookies.all(), { a: '1', b: '2' }],
-    ['all: without a prototype', GET, cookie('a=1'), (r) => Object.getPrototypeOf(r.cookies.all()) === null, true],
-    ['all: a copy', GET, cookie('a=1'), (r) => ((r.cookies.all().a = '2'), r.cookies.get('a').value), '1'],
-    ['no header', GET, {}, (r) => [r.cookies.all(), r.cookies.has('a'), r.cookies.get('a') ?? null], [{}, false, null]],
-    ['values are decoded', GET, cookie('a=%C3%BC%20x'), (r) => r.cookies.get('a').value, 'ü x'],
-    ['a broken escape keeps its text', GET, cookie('a=%zz'), (r) => r.cookies.get('a').value, '%zz'],
-    ['the first of two counts', GET, cookie('a=1; a=2'), (r) => r.cookies.get('a').value, '1'],
-    ['an empty value', GET, cookie('a='), (r) => [r.cookies.has('a'), r.cookies.get('a').value], [true, '']],
-    [
-      'values are members, too',
-      GET,
-      cookie('sid=abc'),
-      (r) => [r.cookies.sid, Object.keys(r.cookies)],
-      ['abc', ['sid']]
-    ],
-    ['spread gives the values', GET, cookie('a=1; b=2'), (r) => ({ ...r.cookies }), { a: '1', b: '2' }],
-    [
-      'cookies named like the methods break nothing',
-      GET,
-      cookie('get=1; has=2; all=3'),
-      (r) => [r.cookies.get('get').value, r.cookies.has('has'), r.cookies.all()],
-      ['1', true, { get: '1', has: '2', all: '3' }]
-    ],
-    [
-      'names of Object members are no cookies',
-      GET,
-      cookie('a=1'),
-      (r) =>
+    {
+      rule: 'get: an item with its value',
+      line: GET,
+      headers: cookie('sid=abc; theme=dark'),
+      read: (r) => r.cookies.get('sid').value,
+      expected: 'abc'
+    },
+    {
+      rule: 'get: its name too',
+      line: GET,
+      headers: cookie('sid=abc'),
+      read: (r) => r.cookies.get('sid'),
+      expected: { name: 'sid', value: 'abc' }
+    },
+    {
+      rule: 'get: undefined for none',
+      line: GET,
+      headers: cookie('sid=abc'),
+      read: (r) => r.cookies.get('other'),
+      expected: undefined
+    },
+    {
+      rule: 'has',
+      line: GET,
+      headers: cookie('sid=abc'),
+      read: (r) => [r.cookies.has('sid'), r.cookies.has('other')],
+      expected: [true, false]
+    },
+    {
+      rule: 'all: a map of texts',
+      line: GET,
+      headers: cookie('a=1; b=2'),
+      read: (r) => r.cookies.all(),
+      expected: { a: '1', b: '2' }
+    },
+    {
+      rule: 'all: without a prototype',
+      line: GET,
+      headers: cookie('a=1'),
+      read: (r) => Object.getPrototypeOf(r.cookies.all()) === null,
+      expected: true
+    },
+    {
+      rule: 'all: a copy',
+      line: GET,
+      headers: cookie('a=1'),
+      read: (r) => ((r.cookies.all().a = '2'), r.cookies.get('a').value),
+      expected: '1'
+    },
+    {
+      rule: 'no header',
+      line: GET,
+      headers: {},
+      read: (r) => [r.cookies.all(), r.cookies.has('a'), r.cookies.get('a') ?? null],
+      expected: [{}, false, null]
+    },
+    {
+      rule: 'values are decoded',
+      line: GET,
+      headers: cookie('a=%C3%BC%20x'),
+      read: (r) => r.cookies.get('a').value,
+      expected: 'ü x'
+    },
+    {
+      rule: 'a broken escape keeps its text',
+      line: GET,
+      headers: cookie('a=%zz'),
+      read: (r) => r.cookies.get('a').value,
+      expected: '%zz'
+    },
+    {
+      rule: 'the first of two counts',
+      line: GET,
+      headers: cookie('a=1; a=2'),
+      read: (r) => r.cookies.get('a').value,
+      expected: '1'
+    },
+    {
+      rule: 'an empty value',
+      line: GET,
+      headers: cookie('a='),
+      read: (r) => [r.cookies.has('a'), r.cookies.get('a').value],
+      expected: [true, '']
+    },
+    {
+      rule: 'values are members, too',
+      line: GET,
+      headers: cookie('sid=abc'),
+      read: (r) => [r.cookies.sid, Object.keys(r.cookies)],
+      expected: ['abc', ['sid']]
+    },
+    {
+      rule: 'spread gives the values',
+      line: GET,
+      headers: cookie('a=1; b=2'),
+      read: (r) => ({ ...r.cookies }),
+      expected: { a: '1', b: '2' }
+    },
+    {
+      rule: 'cookies named like the methods break nothing',
+      line: GET,
+      headers: cookie('get=1; has=2; all=3'),
+      read: (r) => [r.cookies.get('get').value, r.cookies.has('has'), r.cookies.all()],
+      expected: ['1', true, { get: '1', has: '2', all: '3' }]
+    },
+    {
+      rule: 'names of Object members are no cookies',
+      line: GET,
+      headers: cookie('a=1'),
+      read: (r) =>
         ['constructor', 'toString', '__proto__', 'hasOwnProperty'].map((name) => [
           r.cookies.has(name),
           r.cookies.get(name) ?? null
         ]),
-      [1, 2, 3, 4].map(() => [false, null])
-    ],
-    [
-      'a cookie named __proto__ is dropped',
-      GET,
-      cookie('__proto__=x; a=1'),
-      (r) => [r.cookies.all(), r.cookies.has('__proto__')],
-      [{ a: '1' }, false]
-    ],
-    ['a cookie named constructor is one', GET, cookie('constructor=x'), (r) => r.cookies.get('constructor').value, 'x'],
-    ['the same helper each time', GET, cookie('a=1'), (r) => r.cookies === r.cookies, true]
+      expected: [1, 2, 3, 4].map(() => [false, null])
+    },
+    {
+      rule: 'a cookie named __proto__ is dropped',
+      line: GET,
+      headers: cookie('__proto__=x; a=1'),
+      read: (r) => [r.cookies.all(), r.cookies.has('__proto__')],
+      expected: [{ a: '1' }, false]
+    },
+    {
+      rule: 'a cookie named constructor is one',
+      line: GET,
+      headers: cookie('constructor=x'),
+      read: (r) => r.cookies.get('constructor').value,
+      expected: 'x'
+    },
+    {
+      rule: 'the cookies are the same object each time',
+      line: GET,
+      headers: cookie('a=1'),
+      read: (r) => r.cookies === r.cookies,
+      expected: true
+    }
   ]
   checkRows(t, COOKIES)
 })
 
-t.test('requestId', async (t) => {
+t.test('requestId is made for each request and never read from the wire', async (t) => {
   const routes = { a: { GET: (request: any) => ({ id: request.requestId }) } }
   const asked = { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } }
   onEveryHost(t, { routes }, async (t, call, place) => {
@@ -341,7 +551,7 @@ t.test('requestId', async (t) => {
       t.match((await call(line)).headers['x-request-id'], /^[\da-f-]{36}$/, `with ${line}`)
     }
   })
-  t.test('unless requestIdHeader says so', async (t) => {
+  t.test('an x-request-id of the client is ignored unless requestIdHeader says so', async (t) => {
     const options = { fastifyOptions: { requestIdHeader: 'x-request-id' } }
     onEveryHost(t, { routes, options }, async (t, call) => {
       t.equal((await call('GET /api/a', asked)).json.id, 'mine')
@@ -533,7 +743,11 @@ writeFileSync(join(files, 'page.tpl'), 'Hello NAME')
 
 type Answering = (request: any, response: any) => unknown
 /** What a handler does with the response, and the requests it gets beside a plain GET and HEAD. */
-type Same = readonly [rule: string, handler: Answering, ...headers: NonNullable<Sent['headers']>[]]
+interface Same {
+  rule: string
+  handler: Answering
+  requests?: NonNullable<Sent['headers']>[]
+}
 
 const html = {
   html: (_: any, s: any) => s.send('<p>'),
@@ -543,172 +757,177 @@ const html = {
 const root = { root: files }
 
 const RESPONSES: Same[] = [
-  ['send: text', (_, s) => s.send('ü')],
-  ['send: empty text', (_, s) => s.send('')],
-  ['send: object', (_, s) => s.send({ a: 'ü' })],
-  ['send: null', (_, s) => s.send(null)],
-  ['send: undefined', (_, s) => s.send()],
-  ['send: number', (_, s) => s.send(201)],
-  ['send: boolean', (_, s) => s.send(false)],
-  ['send: Buffer', (_, s) => s.send(Buffer.from('x'))],
-  ['send: Uint8Array', (_, s) => s.send(new Uint8Array([1, 2]))],
-  ['send: Buffer with a type', (_, s) => s.type('png').send(Buffer.from('x'))],
-  ['send: empty Buffer', (_, s) => s.send(Buffer.alloc(0))],
-  ['send: text with a type', (_, s) => s.type('text/plain').send('ü')],
-  [
-    'send: text with a type and another charset',
-    (_, s) => s.set('Content-Type', 'text/plain; charset=latin1').send('ü')
-  ],
-  ['send: text with an unknown type', (_, s) => s.set('Content-Type', 'x/y').send('ü')],
-  ['send: 204', (_, s) => s.status(204).send('gone')],
-  ['send: 205', (_, s) => s.status(205).send('gone')],
-  ['send: 304', (_, s) => s.status(304).send('gone')],
-  ['send: 404 with an ETag', (_, s) => s.status(404).send('x'), { 'if-none-match': '*' }],
-  [
-    'send: its own ETag',
-    (_, s) => s.set('ETag', '"own"').send('x'),
-    { 'if-none-match': '"own"' },
-    { 'if-none-match': '"other"' }
-  ],
-  [
-    'send: Last-Modified',
-    (_, s) => s.set('Last-Modified', 'Tue, 01 Jan 2030 00:00:00 GMT').send('x'),
-    { 'if-modified-since': 'Wed, 02 Jan 2030 00:00:00 GMT' },
-    { 'if-modified-since': 'x' }
-  ],
-  [
-    'send: no-cache',
-    (_, s) => s.set('ETag', '"own"').send('x'),
-    { 'if-none-match': '"own"', 'cache-control': 'no-cache' }
-  ],
-  ['send: a length of its own', (_, s) => s.set('Content-Length', '100').send('x')],
-  ['send: chunked by wish', (_, s) => s.set('Transfer-Encoding', 'chunked').send('x')],
-  ['json', (_, s) => s.json({ a: '</ü>' })],
-  ['json: null', (_, s) => s.json(null)],
-  ['json: text', (_, s) => s.json('x')],
-  ['json: number', (_, s) => s.json(5)],
-  ['json: undefined', (_, s) => s.json()],
-  ['json: array', (_, s) => s.json([1])],
-  ['json: a type that is set', (_, s) => s.type('application/vnd.api+json').json({})],
-  ['json: status', (_, s) => s.status(201).json({})],
-  ['jsonp: without a callback', (_, s) => s.jsonp({ a: 1 })],
-  ['sendStatus', (_, s) => s.sendStatus(201)],
-  ['sendStatus: unknown', (_, s) => s.sendStatus(599)],
-  ['status: 700', (_, s) => s.status(700).end()],
-  ['set: an object', (_, s) => s.set({ 'X-A': 'b', 'X-B': 5 }).end()],
-  ['set: an array', (_, s) => s.set('X-A', ['b', 'c']).end()],
-  ['set: a type gets its charset', (_, s) => s.set('Content-Type', 'text/html').end()],
-  ['header and get', (_, s) => s.header('X-A', 'b').send(s.get('x-a'))],
-  [
-    'append',
-    (_, s) =>
+  { rule: 'send: text', handler: (_, s) => s.send('ü') },
+  { rule: 'send: empty text', handler: (_, s) => s.send('') },
+  { rule: 'send: object', handler: (_, s) => s.send({ a: 'ü' }) },
+  { rule: 'send: null', handler: (_, s) => s.send(null) },
+  { rule: 'send: undefined', handler: (_, s) => s.send() },
+  { rule: 'send: number', handler: (_, s) => s.send(201) },
+  { rule: 'send: boolean', handler: (_, s) => s.send(false) },
+  { rule: 'send: Buffer', handler: (_, s) => s.send(Buffer.from('x')) },
+  { rule: 'send: Uint8Array', handler: (_, s) => s.send(new Uint8Array([1, 2])) },
+  { rule: 'send: Buffer with a type', handler: (_, s) => s.type('png').send(Buffer.from('x')) },
+  { rule: 'send: empty Buffer', handler: (_, s) => s.send(Buffer.alloc(0)) },
+  { rule: 'send: text with a type', handler: (_, s) => s.type('text/plain').send('ü') },
+  {
+    rule: 'send: text with a type and another charset',
+    handler: (_, s) => s.set('Content-Type', 'text/plain; charset=latin1').send('ü')
+  },
+  { rule: 'send: text with an unknown type', handler: (_, s) => s.set('Content-Type', 'x/y').send('ü') },
+  { rule: 'send: 204', handler: (_, s) => s.status(204).send('gone') },
+  { rule: 'send: 205', handler: (_, s) => s.status(205).send('gone') },
+  { rule: 'send: 304', handler: (_, s) => s.status(304).send('gone') },
+  { rule: 'send: 404 with an ETag', handler: (_, s) => s.status(404).send('x'), requests: [{ 'if-none-match': '*' }] },
+  {
+    rule: 'send: its own ETag',
+    handler: (_, s) => s.set('ETag', '"own"').send('x'),
+    requests: [{ 'if-none-match': '"own"' }, { 'if-none-match': '"other"' }]
+  },
+  {
+    rule: 'send: Last-Modified',
+    handler: (_, s) => s.set('Last-Modified', 'Tue, 01 Jan 2030 00:00:00 GMT').send('x'),
+    requests: [{ 'if-modified-since': 'Wed, 02 Jan 2030 00:00:00 GMT' }, { 'if-modified-since': 'x' }]
+  },
+  {
+    rule: 'send: no-cache',
+    handler: (_, s) => s.set('ETag', '"own"').send('x'),
+    requests: [{ 'if-none-match': '"own"', 'cache-control': 'no-cache' }]
+  },
+  { rule: 'send: a length of its own', handler: (_, s) => s.set('Content-Length', '100').send('x') },
+  { rule: 'send: chunked by wish', handler: (_, s) => s.set('Transfer-Encoding', 'chunked').send('x') },
+  { rule: 'json', handler: (_, s) => s.json({ a: '</ü>' }) },
+  { rule: 'json: null', handler: (_, s) => s.json(null) },
+  { rule: 'json: text', handler: (_, s) => s.json('x') },
+  { rule: 'json: number', handler: (_, s) => s.json(5) },
+  { rule: 'json: undefined', handler: (_, s) => s.json() },
+  { rule: 'json: array', handler: (_, s) => s.json([1]) },
+  { rule: 'json: a type that is set', handler: (_, s) => s.type('application/vnd.api+json').json({}) },
+  { rule: 'json: status', handler: (_, s) => s.status(201).json({}) },
+  { rule: 'jsonp: without a callback', handler: (_, s) => s.jsonp({ a: 1 }) },
+  { rule: 'sendStatus', handler: (_, s) => s.sendStatus(201) },
+  { rule: 'sendStatus: unknown', handler: (_, s) => s.sendStatus(599) },
+  { rule: 'status: 700', handler: (_, s) => s.status(700).end() },
+  { rule: 'set: an object', handler: (_, s) => s.set({ 'X-A': 'b', 'X-B': 5 }).end() },
+  { rule: 'set: an array', handler: (_, s) => s.set('X-A', ['b', 'c']).end() },
+  { rule: 'set: a type gets its charset', handler: (_, s) => s.set('Content-Type', 'text/html').end() },
+  { rule: 'header and get', handler: (_, s) => s.header('X-A', 'b').send(s.get('x-a')) },
+  {
+    rule: 'append',
+    handler: (_, s) =>
       s.append('X-A', 'b').append('x-a', ['c', 'd']).append('Set-Cookie', 'a=1').append('Set-Cookie', 'b=2').end()
-  ],
-  ['type: short', (_, s) => s.type('json').send('{}')],
-  ['type: file name', (_, s) => s.contentType('.html').send('x')],
-  ['type: unknown', (_, s) => s.type('rawr').send('x')],
-  ['vary', (_, s) => s.vary('Accept').vary(['Origin', 'accept']).end()],
-  ['vary: star', (_, s) => s.vary('Accept').vary('*').send('x')],
-  ['links', (_, s) => s.links({ next: '/2', last: ['/5', '/6'] }).send('x')],
-  ['location', (_, s) => s.location('/a b?ü').send('x')],
-  ['redirect', (_, s) => s.redirect('/x')],
-  ['redirect: status', (_, s) => s.redirect(301, 'http://example.org/ü"<>')],
-  [
-    'redirect: JSON asked for',
-    (_, s) => s.redirect('/x'),
-    { accept: 'application/json' },
-    { accept: 'text/html' },
-    { accept: 'image/webp' }
-  ],
-  [
-    'cookie',
-    (_, s) =>
+  },
+  { rule: 'type: short', handler: (_, s) => s.type('json').send('{}') },
+  { rule: 'type: file name', handler: (_, s) => s.contentType('.html').send('x') },
+  { rule: 'type: unknown', handler: (_, s) => s.type('rawr').send('x') },
+  { rule: 'vary', handler: (_, s) => s.vary('Accept').vary(['Origin', 'accept']).end() },
+  { rule: 'vary: star', handler: (_, s) => s.vary('Accept').vary('*').send('x') },
+  { rule: 'links', handler: (_, s) => s.links({ next: '/2', last: ['/5', '/6'] }).send('x') },
+  { rule: 'location', handler: (_, s) => s.location('/a b?ü').send('x') },
+  { rule: 'redirect', handler: (_, s) => s.redirect('/x') },
+  { rule: 'redirect: status', handler: (_, s) => s.redirect(301, 'http://example.org/ü"<>') },
+  {
+    rule: 'redirect: JSON asked for',
+    handler: (_, s) => s.redirect('/x'),
+    requests: [{ accept: 'application/json' }, { accept: 'text/html' }, { accept: 'image/webp' }]
+  },
+  {
+    rule: 'cookie',
+    handler: (_, s) =>
       s
         .cookie('a', 'ü b')
         .cookie('j', { a: 1 })
         .cookie('o', '1', { httpOnly: true, secure: true, sameSite: 'lax', maxAge: 0, path: '/x' })
         .end()
-  ],
-  ['cookie: three in one', (_, s) => s.cookie('a', '1').cookie('a', '2').clearCookie('b', { path: '/x' }).json({})],
-  ['attachment', (_, s) => s.attachment('ü €.html').send('x')],
-  ['attachment: no name', (_, s) => s.attachment().send('x')],
-  ['format', (_, s) => s.format(html), { accept: 'application/json' }, { accept: 'text/plain' }, { accept: '*/*' }],
-  [
-    'format: default',
-    (_, s) => s.format({ json: html.json, default: (_: any, s: any) => s.send('other') }),
-    { accept: 'image/png' }
-  ],
-  ['locals', (_, s) => ((s.locals.a = 1), s.json(s.locals))],
-  ['app', (q, s) => s.json([q.app === s.app, typeof s.app.enabled])],
-  ['end', (_, s) => s.end()],
-  ['end: text', (_, s) => s.end('x')],
-  ['end: text with a type', (_, s) => s.set('Content-Type', 'text/csv').end('x')],
-  ['end: hex', (_, s) => s.end('6869', 'hex')],
-  ['end: Buffer', (_, s) => s.end(Buffer.from('x'))],
-  ['end: 204 with a type', (_, s) => s.status(204).type('txt').end()],
-  ['end: a length', (_, s) => s.set('Content-Length', '1').end('x')],
-  ['end: callback', (_, s) => s.end('x', () => {})],
-  ['write', (_, s) => s.write('a') && s.end('b')],
-  ['write: a type', (_, s) => s.type('txt').write('a') && s.end()],
-  ['writeHead', (_, s) => s.set('X-A', '1').writeHead(201, { 'X-B': '2' }).end('x')],
-  ['writeHead: message and array', (_, s) => s.writeHead(201, 'Made', ['X-B', '2']).end('x')],
-  ['writeHead: replaces', (_, s) => s.set('X-A', '1').writeHead(200, { 'x-a': '2' }).end()],
-  [
-    'statusCode',
-    (_, s) => {
+  },
+  {
+    rule: 'cookie: three values in one answer',
+    handler: (_, s) => s.cookie('a', '1').cookie('a', '2').clearCookie('b', { path: '/x' }).json({})
+  },
+  { rule: 'attachment', handler: (_, s) => s.attachment('ü €.html').send('x') },
+  { rule: 'attachment: no name', handler: (_, s) => s.attachment().send('x') },
+  {
+    rule: 'format',
+    handler: (_, s) => s.format(html),
+    requests: [{ accept: 'application/json' }, { accept: 'text/plain' }, { accept: '*/*' }]
+  },
+  {
+    rule: 'format: default',
+    handler: (_, s) => s.format({ json: html.json, default: (_: any, s: any) => s.send('other') }),
+    requests: [{ accept: 'image/png' }]
+  },
+  { rule: 'locals', handler: (_, s) => ((s.locals.a = 1), s.json(s.locals)) },
+  { rule: 'app', handler: (q, s) => s.json([q.app === s.app, typeof s.app.enabled]) },
+  { rule: 'end', handler: (_, s) => s.end() },
+  { rule: 'end: text', handler: (_, s) => s.end('x') },
+  { rule: 'end: text with a type', handler: (_, s) => s.set('Content-Type', 'text/csv').end('x') },
+  { rule: 'end: hex', handler: (_, s) => s.end('6869', 'hex') },
+  { rule: 'end: Buffer', handler: (_, s) => s.end(Buffer.from('x')) },
+  { rule: 'end: 204 with a type', handler: (_, s) => s.status(204).type('txt').end() },
+  { rule: 'end: a length', handler: (_, s) => s.set('Content-Length', '1').end('x') },
+  { rule: 'end: callback', handler: (_, s) => s.end('x', () => {}) },
+  { rule: 'write', handler: (_, s) => s.write('a') && s.end('b') },
+  { rule: 'write: a type', handler: (_, s) => s.type('txt').write('a') && s.end() },
+  { rule: 'writeHead', handler: (_, s) => s.set('X-A', '1').writeHead(201, { 'X-B': '2' }).end('x') },
+  { rule: 'writeHead: message and array', handler: (_, s) => s.writeHead(201, 'Made', ['X-B', '2']).end('x') },
+  { rule: 'writeHead: replaces', handler: (_, s) => s.set('X-A', '1').writeHead(200, { 'x-a': '2' }).end() },
+  {
+    rule: 'statusCode',
+    handler: (_, s) => {
       s.statusCode = 202
       s.end('x')
     }
-  ],
-  [
-    'setHeader',
-    (_, s) => {
+  },
+  {
+    rule: 'setHeader',
+    handler: (_, s) => {
       s.setHeader('X-A', ['1', '2'])
       s.removeHeader('X-B')
       s.end(String(s.hasHeader('x-a')))
     }
-  ],
-  [
-    'flushHeaders',
-    (_, s) => {
+  },
+  {
+    rule: 'flushHeaders',
+    handler: (_, s) => {
       s.set('X-A', '1').flushHeaders()
       s.end('x')
     }
-  ],
-  ['pipe', (_, s) => void Readable.from(['a', 'b']).pipe(s.type('txt'))],
-  [
-    'sendFile',
-    (_, s) => s.sendFile('a.txt', root),
-    { range: 'bytes=2-4' },
-    { range: 'bytes=-2' },
-    { range: 'bytes=1-2,4-5' },
-    { 'if-none-match': '*' },
-    { 'if-modified-since': 'Tue, 01 Jan 2090 00:00:00 GMT' }
-  ],
-  ['sendFile: encoded', (_, s) => s.sendFile('b ü.html', root)],
-  [
-    'sendFile: options',
-    (_, s) =>
+  },
+  { rule: 'pipe', handler: (_, s) => void Readable.from(['a', 'b']).pipe(s.type('txt')) },
+  {
+    rule: 'sendFile',
+    handler: (_, s) => s.sendFile('a.txt', root),
+    requests: [
+      { range: 'bytes=2-4' },
+      { range: 'bytes=-2' },
+      { range: 'bytes=1-2,4-5' },
+      { 'if-none-match': '*' },
+      { 'if-modified-since': 'Tue, 01 Jan 2090 00:00:00 GMT' }
+    ]
+  },
+  { rule: 'sendFile: encoded', handler: (_, s) => s.sendFile('b ü.html', root) },
+  {
+    rule: 'sendFile: options',
+    handler: (_, s) =>
       s.sendFile('a.txt', { ...root, maxAge: 5000, immutable: true, headers: { 'X-A': 'b' }, acceptRanges: false })
-  ],
-  [
-    'sendFile: headers and status before',
-    (_, s) => s.status(201).set('X-A', 'b').cookie('a', '1').sendFile('a.txt', root)
-  ],
-  [
-    'sendFile: callback with an error',
-    (_, s) => s.sendFile('none', root, (error: any) => s.status(error.status).send('none'))
-  ],
-  ['download', (_, s) => s.download('a.txt', 'ü.txt', root)],
-  [
-    'render',
-    (_, s) => {
+  },
+  {
+    rule: 'sendFile: headers and status before',
+    handler: (_, s) => s.status(201).set('X-A', 'b').cookie('a', '1').sendFile('a.txt', root)
+  },
+  {
+    rule: 'sendFile: callback with an error',
+    handler: (_, s) => s.sendFile('none', root, (error: any) => s.status(error.status).send('none'))
+  },
+  { rule: 'download', handler: (_, s) => s.download('a.txt', 'ü.txt', root) },
+  {
+    rule: 'render',
+    handler: (_, s) => {
       s.app.engine('tpl', (_: string, options: any, done: any) => done(null, `Hello ${options.name}`))
       s.app.set('views', files)
       s.render('page.tpl', { name: 'ü' })
     }
-  ],
-  ['render: callback', (_, s) => s.render('none.tpl', (error: any) => s.send(String(error !== null)))]
+  },
+  { rule: 'render: callback', handler: (_, s) => s.render('none.tpl', (error: any) => s.send(String(error !== null))) }
 ]
 
 /** Headers that say when and on which connection, not what. */
@@ -728,17 +947,17 @@ function comparable({ status, headers, text }: Answer, place: string): object {
 t.test('every method of the response answers as real Express does', async (t) => {
   const reference = express().disable('x-powered-by')
   const routes: Routes = Object.fromEntries(
-    RESPONSES.map(([, GET], index) => [`r${index}`, { GET: (q: any, s: any) => void GET(q, s) }])
+    RESPONSES.map(({ handler }, index) => [`r${index}`, { GET: (q: any, s: any) => void handler(q, s) }])
   )
-  for (const [index, [, handler]] of RESPONSES.entries())
+  for (const [index, { handler }] of RESPONSES.entries())
     reference.get(
       `/api/r${index}`,
       asExpress((q, s) => void handler(q, s))
     )
   const express5 = callOver(await listen(t, reference))
   onEveryHost(t, { routes }, async (t, call, place) => {
-    for (const [index, [rule, , ...more]] of RESPONSES.entries()) {
-      for (const headers of [{}, ...more]) {
+    for (const [index, { rule, requests = [] }] of RESPONSES.entries()) {
+      for (const headers of [{}, ...requests]) {
         for (const method of ['GET', 'HEAD']) {
           const line = `${method} /api/r${index}`
           const wanted = comparable(await express5(line, { headers }), place)
@@ -804,24 +1023,29 @@ t.test('settings of the Express side hold', async (t) => {
         void response.json({ query: request.query, subdomains: request.subdomains, html: '<' })
     }
   }
-  const rows: readonly (readonly [
-    name: string,
-    value: unknown,
-    read: (answer: Answer) => unknown,
+  const rows: readonly {
+    name: string
+    value: unknown
+    read: (answer: Answer) => unknown
     expected: unknown
-  ])[] = [
-    ['etag', false, ({ headers }) => headers.etag, undefined],
-    ['etag', 'strong', ({ headers }) => String(headers.etag).startsWith('"'), true],
-    ['etag', () => '"own"', ({ headers }) => headers.etag, '"own"'],
-    ['json spaces', 1, ({ text }) => text.startsWith('{\n "query"'), true],
-    ['json escape', true, ({ text }) => text.includes('\\u003c'), true],
-    ['json replacer', ['html'], ({ text }) => text, '{"html":"<"}'],
-    ['query parser', 'extended', ({ json }) => json.query, { a: { b: '1' } }],
-    ['query parser', false, ({ json }) => json.query, {}],
-    ['query parser', (text: string) => ({ text }), ({ json }) => json.query, { text: 'a[b]=1' }],
-    ['subdomain offset', 1, ({ json }) => json.subdomains, ['example']]
+  }[] = [
+    { name: 'etag', value: false, read: ({ headers }) => headers.etag, expected: undefined },
+    { name: 'etag', value: 'strong', read: ({ headers }) => String(headers.etag).startsWith('"'), expected: true },
+    { name: 'etag', value: () => '"own"', read: ({ headers }) => headers.etag, expected: '"own"' },
+    { name: 'json spaces', value: 1, read: ({ text }) => text.startsWith('{\n "query"'), expected: true },
+    { name: 'json escape', value: true, read: ({ text }) => text.includes('\\u003c'), expected: true },
+    { name: 'json replacer', value: ['html'], read: ({ text }) => text, expected: '{"html":"<"}' },
+    { name: 'query parser', value: 'extended', read: ({ json }) => json.query, expected: { a: { b: '1' } } },
+    { name: 'query parser', value: false, read: ({ json }) => json.query, expected: {} },
+    {
+      name: 'query parser',
+      value: (text: string) => ({ text }),
+      read: ({ json }) => json.query,
+      expected: { text: 'a[b]=1' }
+    },
+    { name: 'subdomain offset', value: 1, read: ({ json }) => json.subdomains, expected: ['example'] }
   ]
-  for (const [name, value, read, expected] of rows) {
+  for (const { name, value, read, expected } of rows) {
     const app = await appOf(t, { routes })
     app.express.set(name, value)
     t.strictSame(read(await callByInject(app)('GET /api/a?a[b]=1')), expected, `${name}: ${String(value)}`)

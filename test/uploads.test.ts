@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -18,7 +19,7 @@ import {
 import { connect as connectHttp2 } from 'node:http2'
 import { createRequire } from 'node:module'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import multipart from '@fastify/multipart'
@@ -220,39 +221,60 @@ const BODIES: Row[] = [
   { rule: 'an empty boundary', body: text() + END, status: 400, type: 'multipart/form-data; boundary=' },
   { rule: 'an endless boundary', body: END, status: 400, type: `multipart/form-data; boundary=${'x'.repeat(300)}` },
   { rule: 'a boundary that is not closed', body: END, status: 400, type: 'multipart/form-data; boundary="XX' },
-  { rule: 'another multipart type', body: text() + END, status: 415, type: 'multipart/mixed; boundary=XX' },
+  {
+    rule: 'a multipart type other than form-data',
+    body: text() + END,
+    status: 415,
+    type: 'multipart/mixed; boundary=XX'
+  },
   { rule: 'JSON', body: '{}', status: 415, type: 'application/json', says: /not application\/json/ },
   { rule: 'bytes', body: 'x', status: 415, type: 'application/octet-stream' },
   { rule: 'as many files as allowed', body: file('a') + file('b') + END, status: 200 },
-  { rule: 'one file more', body: file('a') + file('b') + file('c') + END, status: 413, says: /more than 2 files/ },
-  { rule: 'as many fields as allowed', body: text('a') + text('b') + text('c') + END, status: 200 },
-  { rule: 'one field more', body: `${text().repeat(4)}${END}`, status: 413, says: /more than 3 text fields/ },
   {
-    rule: 'one part more',
+    rule: 'one file more than allowed',
+    body: file('a') + file('b') + file('c') + END,
+    status: 413,
+    says: /more than 2 files/
+  },
+  { rule: 'as many fields as allowed', body: text('a') + text('b') + text('c') + END, status: 200 },
+  {
+    rule: 'a form of one field more than allowed',
+    body: `${text().repeat(4)}${END}`,
+    status: 413,
+    says: /more than 3 text fields/
+  },
+  {
+    rule: 'one part more than allowed',
     body: `${file().repeat(2)}${text().repeat(3)}${END}`,
     status: 413,
     says: /more than 4 parts/
   },
   { rule: 'a file as large as allowed', body: part('name=f; filename=a', 'x'.repeat(20)) + END, status: 200 },
   {
-    rule: 'a file one byte larger',
+    rule: 'a file one byte larger than allowed',
     body: part('name=f; filename=a', 'x'.repeat(21)) + END,
     status: 413,
     says: /20 bytes/
   },
   { rule: 'text as large as allowed', body: part('name=t', 'x'.repeat(29)) + END, status: 200 },
   {
-    rule: 'text one byte larger, its name included',
+    rule: 'a text one byte larger than allowed, its name included',
     body: part('name=t', 'x'.repeat(30)) + END,
     status: 413,
     says: /30 bytes/
   },
   {
-    rule: 'text that only together is too large',
+    rule: 'two texts that only together are too large',
     body: `${part('name=t', 'x'.repeat(20)).repeat(2)}${END}`,
     status: 413
   },
-  { rule: 'a whole body too large', body: text() + END, status: 413, limits: { totalSize: 40 }, says: /40 bytes/ },
+  {
+    rule: 'a whole body that is too large',
+    body: text() + END,
+    status: 413,
+    limits: { totalSize: 40 },
+    says: /40 bytes/
+  },
   { rule: 'no files wanted', body: file() + END, status: 413, limits: { files: 0 } },
   {
     rule: 'more than its app allows, in a route that does',
@@ -420,19 +442,19 @@ interface NameRow {
 }
 
 const EXTENDED_NAMES: NameRow[] = [
-  { rule: 'alone, it names the file', sent: `name="f"; filename*=UTF-8''na%C3%AFve.txt`, file: 'naïve.txt' },
+  { rule: 'filename* alone names the file', sent: `name="f"; filename*=UTF-8''na%C3%AFve.txt`, file: 'naïve.txt' },
   {
-    rule: 'it wins when it follows filename',
+    rule: 'filename* wins when it follows filename',
     sent: `name="f"; filename="plain.txt"; filename*=UTF-8''na%C3%AFve.txt`,
     file: 'naïve.txt'
   },
   {
-    rule: 'it wins when it precedes filename',
+    rule: 'filename* wins when it precedes filename',
     sent: `name="f"; filename*=UTF-8''na%C3%AFve.txt; filename="plain.txt"`,
     file: 'naïve.txt'
   },
   {
-    rule: 'it may precede the name of the field',
+    rule: 'filename* may precede the name of the field',
     sent: `filename*=UTF-8''na%C3%AFve.txt; filename="plain.txt"; name="f"`,
     file: 'naïve.txt'
   },
@@ -452,12 +474,12 @@ const EXTENDED_NAMES: NameRow[] = [
     file: 'naïve.txt'
   },
   {
-    rule: 'escapes in it are decoded once',
+    rule: 'escapes in filename* are decoded once',
     sent: `name="f"; filename="plain.txt"; filename*=UTF-8''100%2522.txt`,
     file: '100%22.txt'
   },
   {
-    rule: 'directories and invisible characters are removed from it',
+    rule: 'directories and invisible characters are removed from filename*',
     sent: `name="f"; filename="plain.txt"; filename*=UTF-8''..%2F..%5Ca%0D%0A%E2%80%AE.txt`,
     file: 'a.txt'
   },
@@ -472,7 +494,7 @@ const EXTENDED_NAMES: NameRow[] = [
     file: 'plain.txt'
   },
   {
-    rule: 'filename counts when it names no charset',
+    rule: 'filename counts when filename* names no charset',
     sent: `name=f; filename=plain.txt; filename*=other.txt`,
     file: 'plain.txt'
   },
@@ -491,14 +513,14 @@ const EXTENDED_NAMES: NameRow[] = [
     sent: `name="f"; filename="plain.txt"; filename*=UTF-8''naïve%20ü.txt`,
     file: 'naïve ü.txt'
   },
-  { rule: 'a malformed one alone makes a file without a name', sent: `name="f"; filename*=UTF-8''%FF`, file: '' },
+  { rule: 'a malformed filename* alone makes a file without a name', sent: `name="f"; filename*=UTF-8''%FF`, file: '' },
   {
-    rule: 'the text of it in a quoted filename is part of that name',
+    rule: 'the text of filename* in a quoted filename is part of that name',
     sent: `name="f"; filename="a; filename*=UTF-8''b.txt"`,
     file: "a; filename*=UTF-8''b.txt"
   },
   {
-    rule: 'the text of it in the name of a field is part of that name',
+    rule: 'the text of filename* in the name of a field is part of that name',
     sent: `name="f; filename*=UTF-8''b.txt"`,
     field: "f; filename*=UTF-8''b.txt"
   },
@@ -516,7 +538,11 @@ const EXTENDED_NAMES: NameRow[] = [
   },
   { rule: 'name* is ignored', sent: `name="f"; name*=UTF-8''other; filename="plain.txt"`, file: 'plain.txt' },
   { rule: 'name* is ignored in text fields', sent: `name*=UTF-8''other; name="f"` },
-  { rule: 'another extended parameter is ignored', sent: `name="f"; filename="plain.txt"; x*=y`, file: 'plain.txt' }
+  {
+    rule: 'an extended parameter that is not filename* is ignored',
+    sent: `name="f"; filename="plain.txt"; x*=y`,
+    file: 'plain.txt'
+  }
 ]
 
 /** One after the other in one form, so that none can leave anything to the next. */
@@ -537,7 +563,7 @@ t.test('filename* names a file before filename does, as RFC 6266 says, in whiche
   onEveryHost(t, scenario, async (t, call) => {
     check(t, (await call('POST /api/form', { headers: HEADERS, body: EXTENDED_BODY })).json.entries)
   })
-  t.test('on HTTP/2', async (t) => {
+  t.test('filename* names a file on HTTP/2', async (t) => {
     const app = await appOf(t, {
       routes: scenario.routes,
       options: { ...scenario.options, fastifyOptions: { http2: true } as never }
@@ -942,6 +968,27 @@ t.test('what a killed process has left is swept when the next one starts, and no
     'the living upload ends as if nothing had been'
   )
 })
+
+const mayGiveAway = process.getuid?.() === 0
+t.test(
+  'temporary files that another user has left are not swept',
+  { skip: !mayGiveAway && 'only root can give a folder to another user' },
+  async (t) => {
+    const directory = folderOf(t)
+    const gone = spawn(process.execPath, ['--eval', ''])
+    await once(gone, 'exit')
+    const [own, others] = ['aaaaaa', 'bbbbbb'].map((end) =>
+      join(directory, `twinroute-uploads-${hostname().replaceAll(/\W/g, '')}-${gone.pid}-${end}`)
+    ) as [string, string]
+    for (const folder of [own, others]) mkdirSync(folder)
+    writeFileSync(join(others, 'kept'), 'kept')
+    chownSync(others, 65_534, 65_534)
+    const app = await appOf(t, { routes: { form: { POST: describe } }, options: { uploads: { directory } } })
+    await app.ready()
+    t.notOk(existsSync(own), 'those of this user are swept')
+    t.equal(readFileSync(join(others, 'kept'), 'utf8'), 'kept')
+  }
+)
 
 t.test('an app that closes has no temporary files any more', async (t) => {
   const directory = folderOf(t)
