@@ -3,7 +3,7 @@ import type { Middleware } from '../contract/middleware.js'
 import type { ApiError } from '../errors/api-error.js'
 import { routeNotFound } from '../errors/refusals.js'
 import type { Binder, RequestLine } from '../middleware/bind.js'
-import type { BoundChain } from '../middleware/chain.js'
+import { dependsOnPath, mayNotRun, type BoundChain } from '../middleware/chain.js'
 import { refusedPath } from './request-target.js'
 
 /** Says what is wrong with a request's path, after the chain; undefined when nothing is. */
@@ -27,12 +27,12 @@ export interface GuardedPattern {
 export function createPathGuard(binder: Binder, pattern: GuardedPattern): PathGuard | undefined {
   const { segments, bound, own = [], from } = pattern
   const isOpen = segments.at(-1)?.kind === 'rest'
-  const isParted = bound.steps.some(({ conditional }) => conditional === 'rest' || (from === 'plugin' && conditional))
+  const isParted = bound.steps.some((step) => dependsOnPath(step) || (from === 'plugin' && mayNotRun(step)))
   const middleware = [...bound.steps.flatMap((step) => step.middleware), ...own]
   if (isParted || (isOpen && middleware.some(matchesByPath))) return ({ url }) => refusedPath(url, binder.reading)
   const takesDots = from !== 'file' && segments.some(({ kind }) => kind === 'param')
   if ((!isOpen && !takesDots) || binder.everything.steps.length === 0) return undefined
-  const certain = bound.steps.filter(({ conditional }) => conditional === undefined).map(({ prefix }) => prefix)
+  const certain = bound.steps.filter((step) => !mayNotRun(step)).map(({ prefix }) => prefix)
   const keys = bound.steps.map(({ prefix }) => prefix)
   const ranFor = (request: RequestLine): ReadonlySet<string> => {
     const covering = binder.covering(request)

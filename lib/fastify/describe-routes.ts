@@ -3,7 +3,7 @@ import { ROUTE_METHODS, type RouteModule } from '../contract/route-module.js'
 import type { Middleware } from '../contract/middleware.js'
 import { displayPath } from '../errors/boot-error.js'
 import type { Binder } from '../middleware/bind.js'
-import { ownMiddleware } from '../middleware/chain.js'
+import { mayNotRun, ownMiddleware } from '../middleware/chain.js'
 import { isGuarded, type PublicHole, type BoundRoute } from '../middleware/report.js'
 import type { FastifyInstance } from 'fastify'
 import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './server-state.js'
@@ -109,11 +109,7 @@ function describeRoute(
     file,
     middleware: chains
       .flatMap(({ steps }) => steps)
-      .map(({ prefix, middleware, conditional }) => ({
-        prefix,
-        names: middleware.map(nameOf),
-        conditional: conditional !== undefined
-      })),
+      .map((step) => ({ prefix: step.prefix, names: step.middleware.map(nameOf), conditional: mayNotRun(step) })),
     own: module === undefined ? {} : ownNames(module),
     public: chains.every((chain) => !isGuarded(chain, module)),
     publicBy: chains.at(-1)?.publicBy

@@ -16,6 +16,16 @@ export interface ChainStep {
   conditional?: 'value' | 'rest'
 }
 
+/** Whether requests may match the route without running this step: each request decides. */
+export function mayNotRun({ conditional }: Pick<ChainStep, 'conditional'>): boolean {
+  return conditional !== undefined
+}
+
+/** Whether the rest of the path decides, which a handler may read in another way than the router. */
+export function dependsOnPath({ conditional }: Pick<ChainStep, 'conditional'>): boolean {
+  return conditional === 'rest'
+}
+
 /** What runs before a route's own middleware. */
 export interface BoundChain {
   /** The shortest prefix first. */

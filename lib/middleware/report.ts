@@ -1,7 +1,7 @@
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import type { RouteModule } from '../contract/route-module.js'
 import type { BootWarningCode } from '../errors/boot-error.js'
-import { bindChain, ownMiddleware, type BindOptions, type BoundChain, coverSegments } from './chain.js'
+import { bindChain, coverSegments, mayNotRun, ownMiddleware, type BindOptions, type BoundChain } from './chain.js'
 import type { MapEntry } from './map.js'
 
 /** A route as the report needs it: from a file, or registered by a plugin (then without file and module). */
@@ -63,7 +63,7 @@ function warnOfKey(prefix: MapEntry, { routes, options }: ReportInput): BootWarn
 
 function warnOfSiblings({ prefixes, routes, options }: ReportInput): BootWarning[] {
   return routes.flatMap(({ pattern, segments, file }) => {
-    const conditional = bindChain(prefixes, segments, options).steps.filter((step) => step.conditional !== undefined)
+    const conditional = bindChain(prefixes, segments, options).steps.filter(mayNotRun)
     if (conditional.length === 0) return []
     const keys = conditional.map((step) => step.prefix).join(', ')
     const message = `${pattern} can stand in for ${keys}: the middleware of the prefix runs where the value equals it`
@@ -95,7 +95,7 @@ function routeHoles({ prefixes, routes, options }: ReportInput): PublicHole[] {
 }
 
 function certainSteps(chain: BoundChain) {
-  return chain.steps.filter((step) => step.conditional === undefined)
+  return chain.steps.filter((step) => !mayNotRun(step))
 }
 
 /** True when every method of the route has middleware in front of it, whatever the parameters are. */

@@ -2,7 +2,7 @@ import type { Middleware } from '../contract/middleware.js'
 import type { Request, Response } from '../contract/request.js'
 import { isThenable } from '../options/values.js'
 import { routeNotFound } from '../errors/refusals.js'
-import type { BoundChain } from './chain.js'
+import { mayNotRun, type BoundChain } from './chain.js'
 
 type Done = (error?: unknown) => void
 
@@ -48,8 +48,8 @@ export function composeChain(
   ownMiddleware: readonly Middleware[],
   options: ChainOptions = {}
 ): ChainRunner | null {
-  const entries: ChainEntry[] = chain.steps.flatMap(({ prefix, depth, middleware, conditional }) =>
-    middleware.map((run) => ({ run, depth, prefix, conditional: conditional !== undefined }))
+  const entries: ChainEntry[] = chain.steps.flatMap((step) =>
+    step.middleware.map((run) => ({ run, depth: step.depth, prefix: step.prefix, conditional: mayNotRun(step) }))
   )
   entries.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, conditional: false })))
   if (entries.length === 0) return null
