@@ -689,7 +689,8 @@ const BASES: [base: string, text: RegExp][] = [
   ['/:tenant/api', /\[tenant\]/],
   ['/(group)/api', /group/],
   ['/[...rest]', /rest segment/],
-  ['/a*b', /"\*"/]
+  ['/a*b', /"\*"/],
+  ['GET /api', /names a method.*Write "\/api": route files export one function per method/s]
 ]
 for (const [baseRoute, text] of BASES) {
   t.test(`the base route ${JSON.stringify(baseRoute)} is refused`, async (t) => {

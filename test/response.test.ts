@@ -863,6 +863,11 @@ t.test('a value that is returned behind a begun answer cuts it off, unless it is
     'a stream': () => Readable.from(['x']),
     'a status object': () => ({ status: 500 }),
     'a web Response': () => new globalThis.Response('x'),
+    'a Blob': () => new Blob(['x']),
+    'a FormData': () => new FormData(),
+    URLSearchParams: () => new URLSearchParams('a=1'),
+    'an ArrayBuffer': () => new ArrayBuffer(1),
+    'an async iterable': () => ({ [Symbol.asyncIterator]: () => Readable.from(['x'])[Symbol.asyncIterator]() }),
     'an error': () => new Error('x')
   }
   const others: Record<string, (response: any) => unknown> = {

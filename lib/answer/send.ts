@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { isSendable } from '../errors/error-headers.js'
+import { CONNECTION_HEADERS, isSendable } from '../errors/error-headers.js'
 import { removeContentHeaders, writeOwnHead, type HeaderMethods } from './headers.js'
 import {
   HANDED_OVER,
@@ -105,17 +105,6 @@ function refusePhrase(response: LinkedResponse, given: HeadArguments): void {
   const error = statusLineError(response)
   if (response[kReply] !== null && typeof given[1] !== 'string' && error !== undefined) throw error
 }
-
-/** Headers of one connection of HTTP/1 (RFC 9113, section 8.2.2): a fetched web Response that is passed on has some. */
-export const CONNECTION_HEADERS = [
-  'connection',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade'
-]
 
 /** The headers of which an answer of this kind can have none, where node has refused it for one of them. */
 function misplacedHeaders(error: unknown): readonly string[] {

@@ -7,7 +7,7 @@ import { isUnfinished, refuseSecond } from '../answer/late-calls.js'
 import { expressJson, hasJsonSettings } from '../express/etag-and-json.js'
 import { hasOtherJson, hasOtherSend } from '../express/response.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
-import { cannotBeSent, kindOf, refuseNoData, webBody } from './returned-body.js'
+import { cannotBeSent, isBody, kindOf, refuseNoData, webBody } from './returned-body.js'
 import type { Runtime } from './runtime.js'
 import { warnOfSilence, warnOfStatus } from './warnings.js'
 
@@ -55,14 +55,7 @@ function dropResult(response: LinkedResponse, result: unknown): void {
 }
 
 function isAnswer(result: object): boolean {
-  return (
-    result instanceof Error ||
-    isPlain(result) ||
-    Array.isArray(result) ||
-    isStream(result) ||
-    ArrayBuffer.isView(result) ||
-    isWebResponse(result)
-  )
+  return result instanceof Error || isPlain(result) || isWebResponse(result) || isBody(result)
 }
 
 /** A value that comes after the answer (the handler timeout sent it) is dropped; a stream must not stay open for it. */

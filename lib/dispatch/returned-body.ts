@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { bytesOf } from '../answer/send.js'
+import { bytesOf, isStream } from '../answer/send.js'
 
 /** What a handler may return, for messages. */
 export const MAY_BE_RETURNED =
@@ -34,31 +34,56 @@ export function kindOf(value: object): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1)
 }
 
+type WebBody = Buffer | string | ReadableStream | undefined
+
+/** How each kind of object of the web platform is sent. */
+const WEB_BODIES: ReadonlyMap<string, (reply: FastifyReply, body: object) => WebBody> = new Map([
+  ['ArrayBuffer', memory],
+  ['SharedArrayBuffer', memory],
+  ['URLSearchParams', query],
+  ['Blob', blob],
+  ['File', blob],
+  ['FormData', form]
+])
+
 /** What is sent of an object of the web platform, with its type; undefined for any other object. */
-export function webBody(reply: FastifyReply, body: object): Buffer | string | ReadableStream | undefined {
-  switch (kindOf(body)) {
-    case 'ArrayBuffer':
-    case 'SharedArrayBuffer':
-      return bytesOf(new Uint8Array(body as ArrayBuffer))
-    case 'URLSearchParams':
-      describe(reply, 'application/x-www-form-urlencoded; charset=utf-8')
-      return String(body)
-    case 'Blob':
-    case 'File': {
-      const { type, size } = body as Blob
-      describe(reply, type || 'application/octet-stream')
-      reply.header('content-length', String(size))
-      return (body as Blob).stream() as ReadableStream
-    }
-    case 'FormData': {
-      if (!(body instanceof FormData)) return undefined
-      const { headers, body: stream } = new Response(body)
-      reply.header('content-type', headers.get('content-type') as string) // it names the boundary
-      return stream as ReadableStream
-    }
-    default:
-      return undefined
-  }
+export function webBody(reply: FastifyReply, body: object): WebBody {
+  return WEB_BODIES.get(kindOf(body))?.(reply, body)
+}
+
+/** Whether an object that is no plain one is meant as an answer, for what is returned after one. */
+export function isBody(value: object): boolean {
+  return (
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    isStream(value) ||
+    Symbol.asyncIterator in value ||
+    WEB_BODIES.has(kindOf(value))
+  )
+}
+
+function memory(_reply: FastifyReply, body: object): Buffer {
+  return bytesOf(new Uint8Array(body as ArrayBuffer))
+}
+
+function query(reply: FastifyReply, body: object): string {
+  describe(reply, 'application/x-www-form-urlencoded; charset=utf-8')
+  return String(body)
+}
+
+function blob(reply: FastifyReply, body: object): ReadableStream {
+  const { type, size } = body as Blob
+  describe(reply, type || 'application/octet-stream')
+  reply.header('content-length', String(size))
+  return (body as Blob).stream() as ReadableStream
+}
+
+/** That of another package is none. */
+function form(reply: FastifyReply, body: object): WebBody {
+  if (!(body instanceof FormData)) return undefined
+  const { headers, body: stream } = new Response(body)
+  reply.header('content-type', headers.get('content-type') as string) // it names the boundary
+  return stream as ReadableStream
 }
 
 /** A type that was set before counts. */

@@ -31,8 +31,19 @@ export function errorHeaders(thrown: unknown): Record<string, HeaderValue> {
   return kept
 }
 
-/** Of one connection of HTTP/1; HTTP/2 forbids them (RFC 9113, section 8.2.2), and node drops them with a warning. */
-const CONNECTION_HEADERS = new Set(['connection', 'proxy-connection', 'http2-settings'])
+/**
+ * Of one connection of HTTP/1; HTTP/2 forbids them (RFC 9113, section 8.2.2), and node refuses some and drops others with a
+ * warning. A fetched web Response that is passed on has some.
+ */
+export const CONNECTION_HEADERS: readonly string[] = [
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade'
+]
 
 /** The `headers` of an error that a reply has already. */
 const added = new WeakMap<FastifyReply, unknown>()
@@ -51,7 +62,9 @@ function answerHeaders(
 ): Record<string, HeaderValue> {
   const headers = errorHeaders(thrown)
   if (httpVersionMajor < 2) return headers
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase())))
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.includes(name.toLowerCase()))
+  )
 }
 
 function entriesOf(headers: object): [string, HeaderValue][] {

@@ -4,7 +4,7 @@ import { constants, type Http2ServerResponse } from 'node:http2'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { tapRead } from '../body/await-body.js'
-import { CONNECTION_HEADERS } from '../answer/send.js'
+import { CONNECTION_HEADERS } from '../errors/error-headers.js'
 import { validateHeader } from '../errors/error-headers.js'
 import { type ExpressSide, writingMembers } from './classes.js'
 import {

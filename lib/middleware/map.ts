@@ -3,7 +3,7 @@ import type { Middleware, MiddlewareMap } from '../contract/middleware.js'
 import { type BootProblem, BootError, displayPath } from '../errors/boot-error.js'
 import { describeType, isRecord } from '../options/values.js'
 import { checkMiddlewareList, type WrongEntry } from '../discovery/check-route-module.js'
-import { formatPattern, parsePath } from '../patterns/pattern.js'
+import { formatPattern, parsePath, splitMethod } from '../patterns/pattern.js'
 import { adviseImport } from '../discovery/load-module.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
 import { findMiddlewareFiles } from '../discovery/scan.js'
@@ -69,6 +69,12 @@ function sameKey(one: string, other: string): Problem {
 }
 
 function parsePrefix(key: string): ReturnType<typeof parsePath> {
+  const named = splitMethod(key)
+  if (named !== undefined) {
+    const { method, rest } = named
+    const fix = `Write "${rest}" for all methods, or export middleware = { ${method}: [...] } from the route file`
+    return { wrong: 'names a method', fix }
+  }
   const parsed = parsePath(key)
   if ('wrong' in parsed || !parsed.segments.some((segment) => segment.kind === 'rest')) return parsed
   return { wrong: 'holds a rest segment', fix: 'Leave it out: a prefix covers everything below it' }

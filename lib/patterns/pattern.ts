@@ -111,11 +111,16 @@ export function parsePath(path: string): { segments: readonly Segment[] } | Inva
   return { segments }
 }
 
-function checkSpelling(path: string): InvalidName | undefined {
+/** `GET /api` as method and path; undefined for a path alone. */
+export function splitMethod(path: string): { method: string; rest: string } | undefined {
   const [, method, rest] = /^([A-Z]+) (\/.*)$/.exec(path) ?? []
-  if (method !== undefined) {
-    const fix = `Write "${rest}" for all methods, or export middleware = { ${method}: [...] } from the route file`
-    return { wrong: 'names a method', fix }
+  return method === undefined || rest === undefined ? undefined : { method, rest }
+}
+
+function checkSpelling(path: string): InvalidName | undefined {
+  const named = splitMethod(path)
+  if (named !== undefined) {
+    return { wrong: 'names a method', fix: `Write "${named.rest}": route files export one function per method` }
   }
   if (!path.startsWith('/')) return { wrong: 'does not begin with a slash', fix: `Write "/${path}"` }
   if (path.includes('//')) return { wrong: 'holds "//"', fix: `Write "${path.replace(/\/\/+/g, '/')}"` }
