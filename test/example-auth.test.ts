@@ -57,11 +57,17 @@ for (const setting of SETTINGS) {
 
   t.test(`authentication in ${mode} on ${store}`, async (t) => {
     const example = await startSetting(t, setting)
-    await t.test('register', (t) => registration(t, example))
-    await t.test('login', (t) => login(t, setting, example))
-    await t.test('profile', (t) => profile(t, example))
-    await t.test('admin', (t) => admin(t, example))
-    await t.test('refresh and logout', (t) => refresh(t, setting, example))
+    await t.test('an e-mail address is registered once, as a user whatever role is asked for', (t) =>
+      registration(t, example)
+    )
+    await t.test('a login answers a token, and one refusal for a wrong password and an unknown e-mail', (t) =>
+      login(t, setting, example)
+    )
+    await t.test('the profile shows who a good access token names', (t) => profile(t, example))
+    await t.test('the admin routes answer 401 without a token, 403 to other roles, and 200 to an admin', (t) =>
+      admin(t, example)
+    )
+    await t.test('a refresh token buys access tokens until a logout revokes it', (t) => refresh(t, setting, example))
   })
 }
 
@@ -96,7 +102,7 @@ async function registration(t: Test, { call }: Example) {
   }
   for (const email of ['new@example.test', ' NEW@example.test']) {
     const again = await call('POST', path, { body: { email, password: PASSWORD } })
-    await t.test(`${email} again`, async (t) => refused(t, again, [409, 'EMAIL_EXISTS']))
+    await t.test(`a second registration of ${email}`, async (t) => refused(t, again, [409, 'EMAIL_EXISTS']))
   }
 }
 

@@ -98,7 +98,7 @@ function run(program: string, args: string[], { env, input }: { env: Record<stri
   })
 }
 
-t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
+t.test('the example lives through what happens to PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
   await t.test('the example answers 503 while PostgreSQL is down at its start, and works when it is up', async (t) => {
     const cluster = await createCluster(t)
     const DATABASE_URL = cluster.url.replace('postgres@', 'postgres:pass-word@')
@@ -158,7 +158,7 @@ t.test('PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
     )
   })
 
-  await t.test('PostgreSQL hangs, and connections break', async (t) => {
+  await t.test('requests are 503 while PostgreSQL hangs, and broken connections are replaced', async (t) => {
     const cluster = await createCluster(t)
     await cluster.start()
     const proxy = await startProxy(t, cluster.port)
@@ -239,7 +239,7 @@ t.test('/api/health turns unhealthy when the application begins to close', async
   await closed
 })
 
-t.test('the embedded database on disk', async (t) => {
+t.test('the embedded database on disk keeps its records', async (t) => {
   const DATABASE_URL = `file:${await temporaryFolder(t)}/sub/database`
   const first = await startExample(t, { DATABASE_URL })
   const user = { name: 'Kept', email: 'kept@example.test', password: PASSWORD }
@@ -298,7 +298,7 @@ t.test('npm run example:admin makes an admin', async (t) => {
   t.equal((await call('GET', '/api/admin', { token: body.token })).status, 200, 'the last password counts')
 })
 
-t.test('the configuration', async (t) => {
+t.test('the configuration has defaults, and names every problem of the environment', async (t) => {
   t.match(readConfig({}), {
     mode: 'development',
     port: 5000,
@@ -350,31 +350,35 @@ t.test('the configuration', async (t) => {
   t.notMatch(stderr, / at .*\.js:/, 'and shows no stack')
 })
 
-t.test('Redis', { skip: (await redisAnswers()) ? false : `no Redis at ${REDIS}` }, async (t) => {
-  const DATABASE_URL = await createDatabase(t)
-  const env = { DATABASE_URL, REDIS_URL: REDIS, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
-  const [one, two] = [await startExample(t, env), await startExample(t, env)]
-  await until(() => one.services.redis?.isReady === true && two.services.redis?.isReady === true)
+t.test(
+  'two instances share sessions and counts of attempts in Redis',
+  { skip: (await redisAnswers()) ? false : `no Redis at ${REDIS}` },
+  async (t) => {
+    const DATABASE_URL = await createDatabase(t)
+    const env = { DATABASE_URL, REDIS_URL: REDIS, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
+    const [one, two] = [await startExample(t, env), await startExample(t, env)]
+    await until(() => one.services.redis?.isReady === true && two.services.redis?.isReady === true)
 
-  const saved = await one.call('PUT', '/session/draft', { body: { title: 'Shared' } })
-  const headers = { cookie: saved.headers.get('set-cookie')?.split(';')[0] ?? '' }
-  t.match((await two.call('GET', '/session/draft', { headers })).body, { data: { title: 'Shared' } })
-  await two.call('DELETE', '/session/draft', { headers })
-  t.strictSame((await one.call('GET', '/session/draft', { headers })).body, { data: null })
+    const saved = await one.call('PUT', '/session/draft', { body: { title: 'Shared' } })
+    const headers = { cookie: saved.headers.get('set-cookie')?.split(';')[0] ?? '' }
+    t.match((await two.call('GET', '/session/draft', { headers })).body, { data: { title: 'Shared' } })
+    await two.call('DELETE', '/session/draft', { headers })
+    t.strictSame((await one.call('GET', '/session/draft', { headers })).body, { data: null })
 
-  const attempt = ({ call }: Example) => call('POST', '/api/auth/login', { body: { email: 'x', password: 'x' } })
-  await forgetAttempts(one)
-  const statuses = []
-  for (const example of [one, two, one, two, one, two]) statuses.push((await attempt(example)).status)
-  t.strictSame(statuses, [401, 401, 401, 401, 401, 429], 'instances count together')
-  await forgetAttempts(one)
+    const attempt = ({ call }: Example) => call('POST', '/api/auth/login', { body: { email: 'x', password: 'x' } })
+    await forgetAttempts(one)
+    const statuses = []
+    for (const example of [one, two, one, two, one, two]) statuses.push((await attempt(example)).status)
+    t.strictSame(statuses, [401, 401, 401, 401, 401, 429], 'instances count together')
+    await forgetAttempts(one)
 
-  const REDIS_URL = `redis://127.0.0.1:${await closedPort()}`
-  const alone = await startExample(t, { ...env, REDIS_URL })
-  unavailable(t, await alone.call('GET', '/session/draft', { headers }), 'no sessions without Redis')
-  for (let count = 1; count <= 5; count++) t.equal((await attempt(alone)).status, 401, 'logins are counted here')
-  t.equal((await attempt(alone)).status, 429)
-})
+    const REDIS_URL = `redis://127.0.0.1:${await closedPort()}`
+    const alone = await startExample(t, { ...env, REDIS_URL })
+    unavailable(t, await alone.call('GET', '/session/draft', { headers }), 'no sessions without Redis')
+    for (let count = 1; count <= 5; count++) t.equal((await attempt(alone)).status, 401, 'logins are counted here')
+    t.equal((await attempt(alone)).status, 429)
+  }
+)
 
 async function forgetAttempts({ services }: Example) {
   const { redis } = services

@@ -114,15 +114,29 @@ for (const setting of SETTINGS) {
 
   t.test(`the REST example in ${mode} on ${store}`, async (t) => {
     const example = await startSetting(t, setting)
-    await t.test('users', (t) => users(t, setting, example))
-    await t.test('posts of a user', (t) => postsOfUser(t, setting, example))
-    await t.test('versions', (t) => versions(t, setting, example))
-    await t.test('posts', (t) => posts(t, setting, example))
-    await t.test('one post', (t) => onePost(t, setting, example))
-    await t.test('comments and categories', (t) => comments(t, setting, example))
-    await t.test('other routes', (t) => others(t, setting, example))
-    await t.test('errors of the framework', (t) => frameworkErrors(t, setting, example))
-    await t.test('GraphQL', (t) => graphql(t, setting, example))
+    await t.test('users are created by the rules, and no e-mail twice', (t) => users(t, setting, example))
+    await t.test('posts of a user are listed and created under the user, and go with the user', (t) =>
+      postsOfUser(t, setting, example)
+    )
+    await t.test('version 2 adds a meta by header or by path, and every other version is version 1', (t) =>
+      versions(t, setting, example)
+    )
+    await t.test('posts are listed newest first, sorted, searched and created by a user', (t) =>
+      posts(t, setting, example)
+    )
+    await t.test('only its author or a moderator changes and deletes a post', (t) => onePost(t, setting, example))
+    await t.test('comments are listed oldest first, and categories are those of the posts', (t) =>
+      comments(t, setting, example)
+    )
+    await t.test('health, the public page, the dashboard, uploads and the draft answer as documented', (t) =>
+      others(t, setting, example)
+    )
+    await t.test('errors of the framework are in the form of the other errors, with status and code', (t) =>
+      frameworkErrors(t, setting, example)
+    )
+    await t.test('GraphQL answers queries and mutations with the fields and errors of its schema', (t) =>
+      graphql(t, setting, example)
+    )
   })
 }
 
@@ -172,8 +186,8 @@ async function users(t: Test, setting: Setting, { call }: Example) {
   t.match(plain, { id: UUID, createdAt: ISO })
   t.not(plain.id, 'mine', 'fields of the record cannot be given')
 
-  await t.test('list', (t) => userList(t, { call }))
-  await t.test('one user', (t) => oneUser(t, setting, { call, ann }))
+  await t.test('the list of users is searched and paged, whatever the query says', (t) => userList(t, { call }))
+  await t.test('a user is read, changed by the rules and deleted', (t) => oneUser(t, setting, { call, ann }))
 }
 
 async function userList(t: Test, { call }: { call: Call }) {
@@ -381,7 +395,7 @@ async function posts(t: Test, setting: Setting, { call }: Example) {
   }
   t.strictSame(names(await call('GET', `/api/posts?authorId=${other.id}`)), ['Other'])
 
-  await t.test('pagination headers', async (t) => {
+  await t.test('the pagination headers and links of a list follow its query', async (t) => {
     for (const { query, headers, link } of [
       { query: '', headers: ['1', '20', '4', '1'], link: null },
       { query: '&limit=1', headers: ['1', '1', '4', '4'], link: 'next=2' },
@@ -397,7 +411,7 @@ async function posts(t: Test, setting: Setting, { call }: Example) {
     }
   })
 
-  await t.test('creating one needs a user', async (t) => {
+  await t.test('only a user that still exists creates a post', async (t) => {
     const body = { title: 'Mine' }
     refused(t, setting, await call('POST', '/api/posts', { body }), [401, 'UNAUTHORIZED'])
     const basic = { authorization: 'Basic abc' }
@@ -512,7 +526,7 @@ async function others(t: Test, setting: Setting, { call }: Example) {
   t.match(dashboard.body, { user: { userId: user.id, role: 'user' }, posts: [{ title: 'On my dashboard' }] })
   t.equal((await call('GET', '/api/dashboard')).body.error, 'NO_TOKEN')
 
-  await t.test('uploads', async (t) => {
+  await t.test('uploads answer name, size and type of each file', async (t) => {
     const form = new FormData()
     form.append('note', 'text fields are not files')
     form.append('one', new File(['12345'], 'one.txt', { type: 'text/plain' }))
