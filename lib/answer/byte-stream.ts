@@ -61,7 +61,8 @@ function readableOf({ next, release }: Source): Readable {
 function checked(chunk: unknown): string | Uint8Array {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk
   throw new TypeError(
-    `A stream is sent as text or bytes; it yielded ${chunk === null ? 'null' : `a value of type ${typeof chunk}`}`
+    `A stream is sent as text or bytes; it yielded ${chunk === null ? 'null' : `a value of type ${typeof chunk}`}. ` +
+      'For rows, yield JSON.stringify(row)'
   )
 }
 

@@ -33,7 +33,7 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * OPEN         a stream is delivered           send.ts: Fastify pipes it                            LEAVING
  * OPEN         writeHead                       node's writeHead, with the reply's headers           BEGUN
  * OPEN         write                           node's write, which calls writeHead                  BEGUN
- * OPEN         end, onSend hooks               the payload takes the reply's way, so that they run  HANDED_OVER
+ * OPEN         end, onSend hooks               sent with reply.send, so that onSend hooks run       HANDED_OVER
  * OPEN         end, no hooks to run            node's end, which calls writeHead                    BEGUN
  * OPEN         an error                        dispatch/failure.ts: to the error handler            FAILING
  * HANDED_OVER  what node refuses to send       thrown to the caller of `send` (send.ts)             OPEN

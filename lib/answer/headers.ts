@@ -97,7 +97,7 @@ function keyOf(name: unknown): string {
   return typeof name === 'string' ? name.toLowerCase() : ''
 }
 
-/** Nothing for what every object has: `constructor` is a name that a header may have. */
+/** Own properties only: a header may be called `constructor`. */
 function valueOf(headers: Headers | null | undefined, key: string): HeaderValue {
   const value = headers?.[key]
   return value !== undefined && Object.hasOwn(headers as Headers, key) ? value : undefined

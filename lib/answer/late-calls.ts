@@ -79,7 +79,7 @@ export function isUnfinished(response: LinkedResponse): boolean {
 
 /**
  * A second answer is a mistake, never a crash: the first one counts. Where the first one has only begun, the client would
- * wait for its end for ever: the mistake takes the way of all errors, as what Express throws in this place does.
+ * wait for its end for ever: the error goes to error middleware, as in Express.
  */
 export function refuseSecond(response: LinkedResponse, by: string): LinkedResponse {
   if (response[kAnswered] === REFUSED) return cutOff(response)
@@ -101,7 +101,7 @@ function cutOff(response: LinkedResponse): LinkedResponse {
   return response
 }
 
-/** The same for one that carries data: a callback among its arguments gets the error that node would give it. */
+/** Like `tooLate`, for `write` and `end` with data: a callback among its arguments gets the error that node would give it. */
 export function failLate(response: LinkedResponse, method: string, given: readonly unknown[]): false {
   tooLate(response, `response.${method}()`)
   const callback = callbackIn(given)

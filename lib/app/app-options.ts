@@ -22,7 +22,7 @@ import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
 import { FailureLog, frameworkErrorHandler, type AppParts } from './install-error-handler.js'
-import { routeDefaults } from '../options/defaults.js'
+import { routeDefaults, TRUST_PROXY } from '../options/defaults.js'
 
 /** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */
 const TRUST_EXPECTED = 'true, false, addresses, or a function such as (address, hop) => hop < 1'
@@ -87,7 +87,7 @@ const REQUEST_TIMEOUT = 60_000
 
 /** What the app's Fastify is made with: our classes and limits, under what the user gives. */
 export function fastifyOptions(options: AppOptions, runtime: Runtime, parts: AppParts): FastifyServerOptions {
-  const { fastifyOptions: given = {}, trustProxy = false } = options
+  const { fastifyOptions: given = {}, trustProxy = TRUST_PROXY } = options
   const { bodyLimit, handlerTimeout } = routeDefaults(options)
   return {
     logger: runtime.mode !== 'test',

@@ -8,7 +8,7 @@ import { createAppEntry } from '../dispatch/app-entry.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { loadRoutes, routesScope } from '../fastify/file-routes.js'
-import { routeDefaults } from '../options/defaults.js'
+import { routeDefaults, TRUST_PROXY } from '../options/defaults.js'
 import { keepRuntime } from '../fastify/server-state.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { checkAppOptions, fastifyOptions } from './app-options.js'
@@ -59,7 +59,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { enableCors } = options.expressOptions ?? {}
   const cors = enableCors && createCorsHook(enableCors)
   const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors }))
-  runtime.express.expressApp.set('trust proxy', options.trustProxy ?? false)
+  runtime.express.expressApp.set('trust proxy', options.trustProxy ?? TRUST_PROXY)
   /*
    * From here on the order counts:
    * - the runtime and the mode are looked for on the server by all that follows;

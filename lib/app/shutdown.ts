@@ -4,16 +4,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { ShutdownOptions } from '../contract/options.js'
 import type { ExpressSide } from '../express/classes.js'
+import { CLOSING_DELAY, GRACE_TIME } from '../options/defaults.js'
 import { ServerDrain } from './server-drain.js'
 import { replaceMethod } from '../fastify/replace-method.js'
 
-/** Milliseconds that requests may take to end: Docker and others kill after ten seconds, and hooks need a part of them. */
-export const GRACE_TIME = 8000
-
 /**
- * Makes `app.close()` lose no request. In this order: `isClosing` is true, connections that wait to be accepted are, the
- * listener closes, every answer from then on closes its connection, the signals of open requests are aborted, preClose hooks of plugins run, connections without a
- * request are closed after a second, what is left after the grace time is cut off, onClose hooks run.
+ * Makes `app.close()` lose no request. In this order:
+ * 1. `isClosing` is true, and the delay passes;
+ * 2. connections that wait to be accepted are accepted, and the listener closes;
+ * 3. every answer from then on closes its connection, and the signals of open requests are aborted;
+ * 4. preClose hooks of plugins run;
+ * 5. connections without a request are closed after a second, what is left after the grace time is cut off;
+ * 6. onClose hooks run.
  */
 export class Shutdown {
   readonly #app: FastifyInstance
@@ -23,7 +25,11 @@ export class Shutdown {
   #stopped: Promise<void> | undefined
   #finished: Promise<void> | undefined
 
-  constructor(app: FastifyInstance, side: ExpressSide, { delay = 0, graceTime = GRACE_TIME }: ShutdownOptions = {}) {
+  constructor(
+    app: FastifyInstance,
+    side: ExpressSide,
+    { delay = CLOSING_DELAY, graceTime = GRACE_TIME }: ShutdownOptions = {}
+  ) {
     this.#app = app
     this.#side = side
     this.#options = { delay, graceTime }

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyBaseLogger } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
-import { GRACE_TIME } from './shutdown.js'
+import { CLOSING_DELAY, GRACE_TIME, HOST, PORT } from '../options/defaults.js'
 import closeWithGrace from 'close-with-grace'
 import { toReadableError } from '../errors/readable-error.js'
 
 /** Listens on the port and host of the options; from then until `close()` the process ends by closing the app first. */
 export async function start(app: FastifyInstance, mode: Mode, options: AppOptions): Promise<string> {
-  const { port = 5000, host = 'localhost', shutdown = {} } = options
-  const { signals = mode !== 'test', delay = 0, graceTime = GRACE_TIME } = shutdown
+  const { port = PORT, host = HOST, shutdown = {} } = options
+  const { signals = mode !== 'test', delay = CLOSING_DELAY, graceTime = GRACE_TIME } = shutdown
   if (!signals) return app.listen({ port, host })
   closeOnProcessEvents(app, delay + graceTime)
   try {

@@ -115,7 +115,8 @@ async function refreshIdentity(
 }
 
 function requireStore({ store }: TokenServiceOptions): RefreshTokenStore {
-  if (store === undefined) throw new TypeError('createTokenService was given no store for refresh tokens')
+  if (store === undefined)
+    throw new TypeError('createTokenService was given no store for refresh tokens: give it the option store')
   return store
 }
 

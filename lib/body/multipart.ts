@@ -59,7 +59,7 @@ class MultipartReader {
   readonly #streams: BusboyFileStream[] = []
   #bodyBytes = 0
   #textBytes = 0
-  /** What `filename*` of the part says whose headers were read last. */
+  /** `filename*` of the part read last. */
   #extendedName: string | undefined
   #failure: Error | undefined
   #isRead = false

@@ -71,7 +71,7 @@ function leaveRest(request: LinkedRequest): void {
   stream?.once('finish', () => setImmediate(endStream, stream)) // HTTP/2's response finishes with its stream only
 }
 
-/** Node waits for what has arrived to be consumed, so it is let run by. */
+/** Discards what has arrived: node closes the stream only once it is read. */
 function endStream(stream: Http2Stream): void {
   stream.removeAllListeners('data')
   stream.close()

@@ -91,7 +91,10 @@ export function prepareUploads(fastify: FastifyInstance, uploads: UploadOptions 
   const parent = tempParent(uploads.directory)
   fastify.addHook('onReady', async () => {
     await sweepTempFiles(parent).catch((error: unknown) => {
-      fastify.log.warn({ err: error }, `Uploads cannot be kept in ${parent}`)
+      fastify.log.warn(
+        { err: error },
+        `Uploads cannot be kept in ${parent}: set uploads.directory to a directory that can be written`
+      )
     })
   })
   fastify.addHook('onClose', removalsEnded)

@@ -30,7 +30,7 @@ export function createAppEntry(runtime: Runtime, options: EntryOptions) {
     }
     const limit = options.earlyBodyLimit && earlyLimitOf(fastifyRequest, options.earlyBodyLimit)
     if (limit === undefined) run()
-    else awaitBody(request, limit, run) // `settle` keeps its error until just before the handler
+    else awaitBody(request, limit, run) // `awaitBody` keeps the error; it is raised before the handler
   }
 }
 

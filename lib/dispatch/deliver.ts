@@ -98,7 +98,7 @@ function deliverStatus(response: LinkedResponse, reply: FastifyReply, { status, 
 /** An object, or web `Headers`. */
 function setHeaders(reply: FastifyReply, headers: unknown): void {
   if (typeof headers !== 'object' || headers === null)
-    throw new TypeError('headers of a status object must be an object')
+    throw new TypeError(`headers of a status object must be an object; it is of type ${typeof headers}`)
   const entries = headers instanceof Headers ? headers : Object.entries(headers)
   for (const [name, value] of entries) setGivenHeader(reply, name, value as string)
 }
@@ -117,11 +117,12 @@ function deliverNothing(response: LinkedResponse, reply: FastifyReply, status: n
 
 function deliverWebResponse(response: LinkedResponse, reply: FastifyReply, result: globalThis.Response): void {
   response.statusCode = result.status
-  const isFetched = result.url !== '' // its headers tell how the body came here, not how it goes on
+  const isFetched = result.url !== '' // its transfer headers are of the upstream connection
   for (const [name, value] of result.headers) {
     if (!isFetched || !TRANSPORT_HEADERS.has(name)) setGivenHeader(reply, name, value)
   }
-  if (result.bodyUsed) throw new TypeError('The body of the returned Response has been read already')
+  if (result.bodyUsed)
+    throw new TypeError('The body of the returned Response has been read already: return a clone() of it')
   if (BODILESS.has(result.status)) return deliverNothing(response, reply, result.status)
   if (result.body === null) sendPayload(response, reply, undefined)
   else sendStream(response, reply, result.body)

@@ -36,7 +36,7 @@ export interface FailOptions {
   deadline: Deadline | undefined
 }
 
-/** The error of a refusal that is being answered in this turn, as long as no code of the app's has seen it. */
+/** Set during `refuse()`: our own error, unseen by app code; `readableFor` need not check it. */
 let untouched: Error | undefined
 
 /** Fails a request with an error that twinroute made. Until other code has seen it, it need not be checked. */

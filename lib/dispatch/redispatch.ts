@@ -27,7 +27,12 @@ export function redispatch(runtime: Runtime, reply: FastifyReply, goOn: () => vo
   }
   const { url, method } = request as { url: unknown; method: unknown }
   if (typeof url !== 'string' || typeof method !== 'string') {
-    return runtime.fail(reply, new TypeError('A middleware has set the url or the method of a request to no text'))
+    return runtime.fail(
+      reply,
+      new TypeError(
+        'A middleware has set request.url or request.method to a value that is no string: set it to a string'
+      )
+    )
   }
   request[kRedispatched] = true
   request[kRequestId] = reply.request.id

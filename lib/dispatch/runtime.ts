@@ -91,8 +91,8 @@ function expire(runtime: Runtime, response: LinkedResponse, waiting: Waiting): v
 }
 
 /**
- * The same where error middleware or an error handler did not answer: past it. What hangs then is an onSend hook, past which
- * nothing goes but an answer without a body.
+ * The same where error middleware or an error handler did not answer. If the error handler hangs, too, 503 is sent with no
+ * body, bypassing onSend hooks.
  */
 function createExpireError(handlerTimeout: number): (response: LinkedResponse) => void {
   const last = new Deadline(handlerTimeout, (response) => endEmpty(response, 503))

@@ -6,7 +6,7 @@ import { loggedRequest } from '../errors/readable-error.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
 import { MAY_BE_RETURNED } from './returned-body.js'
 
-/** Of a runtime: whether it speaks to developers. */
+/** The part of Runtime that warnings read. */
 interface Speaker {
   readonly mode: Mode
 }

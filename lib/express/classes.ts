@@ -32,7 +32,7 @@ export interface ExpressSide {
   /** Our members below `app.request`. */
   readonly requestLayer: object
   readonly openSignals: OpenSignals
-  /** Some route parses bodies: the tap is worth its while. */
+  /** Set once a route parses bodies; only then are chunks kept. */
   parsesBodies: boolean
 }
 

@@ -22,7 +22,7 @@ function entityTag(body: string | Uint8Array): string {
   return `"${Buffer.byteLength(body).toString(16)}-${hash('sha1', body, 'base64').slice(0, 27)}"`
 }
 
-/** Of Express's application object: what JSON is written by. */
+/** The `settings` of an Express application. */
 interface Settings {
   readonly settings: object
 }

@@ -9,7 +9,7 @@ import { FAILING, kAnswered, type LinkedResponse } from '../link/state.js'
 import { depthOf } from '../middleware/chain.js'
 import { createNotFoundHandler } from '../dispatch/not-found.js'
 import { registerRoute, type RouteContext } from '../dispatch/register-route.js'
-import { type RouteDefaults, routeDefaults } from '../options/defaults.js'
+import { BASE_ROUTE, type RouteDefaults, routeDefaults } from '../options/defaults.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { checkFileRoutesOptions } from '../options/routes-options.js'
@@ -50,7 +50,7 @@ export async function loadRoutes(
   runtime: Runtime,
   options: FileRoutesOptions
 ): Promise<RegisteredRoutes> {
-  const { apiDir, baseRoute = '/api', middleware } = options
+  const { apiDir, baseRoute = BASE_ROUTE, middleware } = options
   const given = middleware === undefined ? {} : { middleware }
   const manifest = await loadManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
   const binder = createBinder(manifest.middleware, { ...routerOptionsOf(fastify), mount: fastify.prefix })

@@ -120,7 +120,7 @@ export interface LinkedResponse extends Response {
   [kBefore]: LinkedResponse | null
   [kAfter]: LinkedResponse | null
   [kTick]: number
-  /** The async context of who waits. */
+  /** Async context in which the handler timeout fires. */
   [kScope]: AsyncResource | null
   [kLocals]: Record<string, unknown> | undefined
 }

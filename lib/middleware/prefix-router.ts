@@ -41,7 +41,7 @@ function isPlain({ segments }: MapEntry): boolean {
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_MATCH = new Match([])
 
-/** No value is too long to be guarded. */
+/** No length limit: a long value must still meet its guard. */
 const MAX_PARAM_LENGTH = Number.MAX_SAFE_INTEGER
 
 /**

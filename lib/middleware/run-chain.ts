@@ -155,7 +155,9 @@ class ChainRun {
     const { request } = this
     if (request.url === this.seen) return undefined
     if (typeof request.url !== 'string') {
-      const error = new TypeError(`A middleware has set the url of a request to a value of type ${typeof request.url}`)
+      const error = new TypeError(
+        `A middleware has set request.url to a value of type ${typeof request.url}: set it to a string`
+      )
       request.url = this.seen
       return error
     }

@@ -7,6 +7,22 @@ export const MEBIBYTE = 1024 * 1024
 /** Largest body of a request, in bytes. */
 export const BODY_LIMIT = MEBIBYTE
 
+/** In front of the paths of all route files. */
+export const BASE_ROUTE = '/api'
+
+/** Where `app.start()` listens. */
+export const PORT = 5000
+export const HOST = 'localhost'
+
+/** Whether headers of a proxy tell the client's address. */
+export const TRUST_PROXY = false
+
+/** Milliseconds between the begin of closing and the end of listening. */
+export const CLOSING_DELAY = 0
+
+/** Milliseconds that requests may take to end: Docker and others kill after ten seconds, and hooks need a part of them. */
+export const GRACE_TIME = 8000
+
 /** Node's timers wrap around above this many milliseconds. */
 export const LONGEST_TIMEOUT = 2 ** 31 - 1
 

@@ -37,7 +37,10 @@ class FieldCache implements ResultCache {
 
   async invalidate(field: string): Promise<void> {
     if (!Object.hasOwn(this.fields, field)) {
-      throw new SetupError('GRAPHQL_FIELD_UNKNOWN', `The cache keeps no results of "${field}"`)
+      throw new SetupError(
+        'GRAPHQL_FIELD_UNKNOWN',
+        `The cache keeps no results of "${field}", only of ${Object.keys(this.fields).join(', ')}`
+      )
     }
     await this.#store.bump(field)
   }
