@@ -24,7 +24,8 @@ export function isNoPhrase(phrase: unknown): boolean {
 
 /**
  * Whether a raw `write` or `end` cannot be done, because of the status line or of what it is to write. The error goes to
- * error middleware, as in Express. Thrown, it would end the process where a stream that is piped, `sendFile` or a timer is the caller.
+ * error middleware, as in Express. Thrown, it would end the process where a stream that is piped, `sendFile` or a timer is
+ * the caller.
  * @param chunk the first argument of `write` or `end`; `second` and `third` are its encoding and callback, as far as given
  */
 export function refuseWrite(response: LinkedResponse, chunk: unknown, second?: unknown, third?: unknown): boolean {

@@ -12,8 +12,8 @@ export interface StatusObject {
 /**
  * A route file's exported function. What it returns becomes the answer: an object is sent as JSON, a string as an HTML
  * page, a {@link StatusObject} as status, headers and body; Buffers, typed arrays, streams, async iterables and web
- * Response, Blob, File, FormData and URLSearchParams are sent as they are; undefined leaves the answer to the response object. `next(error)` is as good as throwing the error, `next()`
- * answers 404.
+ * Response, Blob, File, FormData and URLSearchParams are sent as they are; undefined leaves the answer to the response
+ * object. `next(error)` is as good as throwing the error, `next()` answers 404.
  */
 export type Handler = (request: Request, response: Response, next: NextFunction) => unknown
 

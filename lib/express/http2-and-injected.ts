@@ -26,10 +26,10 @@ const incoming = http.IncomingMessage.prototype
 const outgoing = http.ServerResponse.prototype
 
 /**
- * Gives Express's API to a request and response that are not of our classes: injected, HTTP/2, or of a host's server that could not be
- * adopted. The prototypes become those of any other request and response; what their own kind adds to node's streams is
- * defined on the objects themselves before. So it survives when other code sets the prototypes: a mounted Express app sets them to its own, under which
- * an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
+ * Gives Express's API to a request and response that are not of our classes: injected, HTTP/2, or of a host's server that
+ * could not be adopted. The prototypes become those of any other request and response; what their own kind adds to node's
+ * streams is defined on the objects themselves before. So it survives when other code sets the prototypes: a mounted Express
+ * app sets them to its own, under which an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
  */
 export function adoptPair(side: ExpressSide, request: http.IncomingMessage, response: http.ServerResponse): void {
   if (Object.getPrototypeOf(request) !== incoming) pin(request, requestPins(request))
