@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Dire
 import { basename, dirname, join } from 'node:path'
 import type { BootWarning, Segment } from '../contract/manifest.js'
 import { displayPath, type BootProblem, type BootWarningCode } from '../errors/boot-error.js'
+import { readProperty } from '../errors/read-property.js'
 import { parseName, type InvalidName, compareText } from '../patterns/segment.js'
 
 /** A route file with the path its folders give, the base route not included. */
@@ -72,8 +73,9 @@ function ifThere<Found>(look: () => Found): Found | undefined {
   try {
     return look()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined
+    // not by `instanceof`: under a test runner it may be an error of another realm
+    const code = readProperty(error, 'code')
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw error
   }
 }
