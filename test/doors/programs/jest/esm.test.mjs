@@ -1,3 +1,4 @@
+import { createApp } from 'twinroute'
 import express from 'twinroute/express'
 import supertest from 'supertest'
 
@@ -21,4 +22,12 @@ test('listen and fetch', async () => {
 test('inject', async () => {
   const answer = await app.fastify.inject({ method: 'POST', url: '/echo', payload: { c: 3 } })
   expect(answer.json()).toEqual({ c: 3 })
+})
+
+test('createApp', async () => {
+  const app = await createApp({ apiDir: new URL('./api', import.meta.url) })
+  await app.ready()
+  const answer = await supertest(app.server).get('/api/hello')
+  expect(answer.body).toEqual({ hello: 'world' })
+  await app.close()
 })
