@@ -34,7 +34,7 @@ const JSON_HELLO = "export const GET = (request, response) => { response.json({ 
 const LIST =
   'export const GET = () => Array.from({ length: 150 }, (_, id) => ({ id, name: `Item ${id}`, price: id + 0.5 }))'
 const POST = 'export const POST = () => ({ ok: true })'
-const CHECK_ORDER = new URL('candidates/twinroute-order.js', import.meta.url)
+const CHECK_ORDER = new URL('candidates/twinroute-order.js', import.meta.url).href
 
 const COOKIES = { cookie: Array.from({ length: 10 }, (_, index) => `cookie${index}=value-${index}`).join('; ') }
 const GZIP = { 'accept-encoding': 'gzip' }

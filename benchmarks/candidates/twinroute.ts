@@ -16,8 +16,8 @@ const json: Style = (value) => `(request, response) => { response.json(${value})
 
 type Write = (folder: string, text: string) => void
 
-const PAYLOADS = new URL('../payloads.js', import.meta.url)
-const CHECK_ORDER = new URL('twinroute-order.js', import.meta.url)
+const PAYLOADS = new URL('../payloads.js', import.meta.url).href
+const CHECK_ORDER = new URL('twinroute-order.js', import.meta.url).href
 
 /** Works with route files of their own. */
 const OWN_FILES: Readonly<Record<string, (write: Write, style: Style) => void>> = {
