@@ -6,7 +6,7 @@ import { isSendable } from '../errors/error-headers.js'
 import { readableThrown, toReadableError } from '../errors/readable-error.js'
 import { link } from '../express/link-request.js'
 import { indexRouter } from '../express/route-index.js'
-import type { LinkedRequest, LinkedResponse } from '../link/state.js'
+import { kOtherKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { prepareUploads } from '../body/temporary-files.js'
 
@@ -83,12 +83,20 @@ function isDecodable(segment: string): boolean {
 
 function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
-  // on the reply, whose headers node writes at once; one on the response would make it go through all of them singly
-  if (app.enabled('x-powered-by')) void reply.header('x-powered-by', 'Express')
   const request = reply.request.raw as LinkedRequest
+  if (app.enabled('x-powered-by')) tellPoweredBy(request, reply)
   response.locals ??= Object.create(null) as Record<string, unknown>
   indexRouter(app.router)
   app.router(request, response, (error: unknown) => finish(app, reply, error))
+}
+
+/**
+ * On the reply, whose headers node writes at once: one on the response would make it go through all of them singly. Mocks
+ * keep headers of their own.
+ */
+function tellPoweredBy(request: LinkedRequest, reply: FastifyReply): void {
+  if (request[kOtherKind]) reply.raw.setHeader('X-Powered-By', 'Express')
+  else void reply.header('x-powered-by', 'Express')
 }
 
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
