@@ -1,3 +1,5 @@
+// The types only. The getters and setters of these members are in `lib/express/request-members.ts`.
+
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express'
 import type { RequestFormData } from './uploads.js'
 

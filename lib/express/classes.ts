@@ -1,7 +1,7 @@
 import http, { type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
-import { requestMembers, type MemberOptions } from './request.js'
+import { requestMembers, type MemberOptions } from './request-members.js'
 import {
   initRequestState,
   initResponseState,

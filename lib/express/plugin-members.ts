@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ExpressSide } from './classes.js'
-import { assignable, replyOf } from './request.js'
+import { assignable, replyOf } from './request-members.js'
 import type { LinkedRequest } from '../link/state.js'
 
 /** Handlers find on their request what plugins around a registration, in whichever scope, decorate requests with. */

@@ -3,19 +3,17 @@ import { ROUTE_METHODS, type RouteModule } from '../contract/route-module.js'
 import type { Middleware } from '../contract/middleware.js'
 import { displayPath } from '../errors/boot-error.js'
 import type { Binder } from '../middleware/bind.js'
-import { mayNotRun, ownMiddleware } from '../middleware/chain.js'
+import { conditionText, ownMiddleware, reportCondition, type ReportedCondition } from '../middleware/chain.js'
 import { isGuarded, type PublicHole, type BoundRoute } from '../middleware/report.js'
 import type { FastifyInstance } from 'fastify'
 import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './server-state.js'
 
 /** The middleware of one prefix in front of a route. */
-export interface ReportedStep {
+export interface ReportedStep extends ReportedCondition {
   /** The key of the middleware map. */
   prefix: string
   /** The names of the functions. */
   names: readonly string[]
-  /** True where it runs only when a parameter's value equals the name the prefix has there. */
-  conditional: boolean
 }
 
 export interface ReportedRoute {
@@ -109,7 +107,7 @@ function describeRoute(
     file,
     middleware: chains
       .flatMap(({ steps }) => steps)
-      .map((step) => ({ prefix: step.prefix, names: step.middleware.map(nameOf), conditional: mayNotRun(step) })),
+      .map((step) => ({ prefix: step.prefix, names: step.middleware.map(nameOf), ...reportCondition(step) })),
     own: module === undefined ? {} : ownNames(module),
     public: chains.every((chain) => !isGuarded(chain, module)),
     publicBy: chains.at(-1)?.publicBy
@@ -130,9 +128,7 @@ function nameOf(middleware: Middleware): string {
 }
 
 function describeGuards({ middleware, own, publicBy, public: isPublic }: ReportedRoute): string {
-  const fromMap = middleware.map(({ prefix, names, conditional }) => {
-    return `${prefix}${conditional ? ' (if equal)' : ''}: ${names.join(', ')}`
-  })
+  const fromMap = middleware.map((step) => `${step.prefix}${conditionText(step)}: ${step.names.join(', ')}`)
   const guards = [...fromMap, ...describeOwn(own)]
   if (isPublic) guards.unshift(publicBy === undefined ? 'public' : `public by ${publicBy}`)
   return guards.join('; ')

@@ -21,8 +21,28 @@ export function mayNotRun({ conditional }: Pick<ChainStep, 'conditional'>): bool
   return conditional !== undefined
 }
 
+/** What a report says of a step's condition. */
+export interface ReportedCondition {
+  /** True where it runs only when a parameter's value equals the name the prefix has there. */
+  conditional: boolean
+}
+
+export function reportCondition(step: Pick<ChainStep, 'conditional'>): ReportedCondition {
+  return { conditional: mayNotRun(step) }
+}
+
+/** The condition as the table of routes prints it behind the prefix; empty for a step that always runs. */
+export function conditionText({ conditional }: ReportedCondition): string {
+  return conditional ? ' (if equal)' : ''
+}
+
+/** Whether a part of the path decides: the value of a parameter, or the rest. */
+export function dependsOnPath(step: Pick<ChainStep, 'conditional'>): boolean {
+  return step.conditional === 'value' || dependsOnRest(step)
+}
+
 /** Whether the rest of the path decides, which a handler may read in another way than the router. */
-export function dependsOnPath({ conditional }: Pick<ChainStep, 'conditional'>): boolean {
+export function dependsOnRest({ conditional }: Pick<ChainStep, 'conditional'>): boolean {
   return conditional === 'rest'
 }
 

@@ -29,7 +29,10 @@ export interface MemberOptions {
   kind: RuntimeKind
 }
 
-/** The layer between `app.request` and Express's own request prototype. */
+/**
+ * Every member twinroute adds to Express's request, as the layer between `app.request` and Express's own request prototype.
+ * The type and docstring of each are in `lib/contract/request.ts`.
+ */
 export function requestMembers({ escape, kind }: MemberOptions): Descriptors {
   const inherited = assignable(Object.getOwnPropertyDescriptors(express.request) as Descriptors)
   const common = { ...inherited, ...queryMembers(kind), ...assignable(lifeMembers()), ...bodyMembers() }
