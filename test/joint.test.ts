@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import http, { createServer, IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import fastify from 'fastify'
@@ -12,6 +13,7 @@ import {
   furtherServers,
   hasExchange,
   hasHooks,
+  hasSourceEnded,
   headersOf,
   isAnswering,
   onPartHeaders,
@@ -155,6 +157,14 @@ t.test('the private names that are leaned on are there', async (t) => {
     const headers = { 'content-disposition': ['form-data; name="a"; filename="b"'], 'x-a': ['1'] }
     t.strictSame(seen, [headers, headers])
     t.doesNotThrow(() => onPartHeaders({} as never, () => {}), 'and nothing is made up without them')
+  })
+  t.test('the last byte of a body has arrived, though `end` has not been emitted', async (t) => {
+    const stream = new Readable({ read() {} })
+    stream.push('data')
+    t.equal(hasSourceEnded(stream as IncomingMessage), false)
+    stream.push(null)
+    t.equal(hasSourceEnded(stream as IncomingMessage), true)
+    t.equal(hasSourceEnded({} as never), false, 'and nothing is made up without the name')
   })
   t.test('a socket is told to be answering while its response is open', async (t) => {
     const seen: boolean[] = []

@@ -82,7 +82,10 @@ export function isUnfinished(response: LinkedResponse): boolean {
  * wait for its end for ever: the error goes to error middleware, as in Express.
  */
 export function refuseSecond(response: LinkedResponse, by: string): LinkedResponse {
-  if (response[kAnswered] === REFUSED) return cutOff(response)
+  if (response[kAnswered] === REFUSED) {
+    cutOffNextTurn(response) // error middleware has answered the error as if nothing had been sent
+    return response
+  }
   if (!isUnfinished(response)) return tooLate(response, by)
   response[kAnswered] = REFUSED
   const error = new Error(`The answer had begun (write, writeHead, flushHeaders) before ${by}`)
@@ -91,14 +94,13 @@ export function refuseSecond(response: LinkedResponse, by: string): LinkedRespon
 }
 
 /**
- * Error middleware has answered the error as if nothing had been sent. In the next turn, since node keeps back what was
- * written in this one.
+ * Cuts off an answer that has begun, so that the client does not take it for whole, unless it has been ended until then. In the
+ * next turn, since node keeps back what was written in this one.
  */
-function cutOff(response: LinkedResponse): LinkedResponse {
+export function cutOffNextTurn(response: ServerResponse): void {
   setImmediate(() => {
-    if (!response.writableEnded) response.destroy()
+    if (response.headersSent && !response.writableEnded) response.destroy()
   })
-  return response
 }
 
 /** Like `tooLate`, for `write` and `end` with data: a callback among its arguments gets the error that node would give it. */

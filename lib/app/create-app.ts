@@ -16,7 +16,7 @@ import { createCorsHook } from './cors.js'
 import { installErrorHandler } from './install-error-handler.js'
 import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
 import { installNotFound } from '../fastify/not-found-scopes.js'
-import { ignoreProcessEvents, start } from './start.js'
+import { ignoreProcessEvents, isLogging, start } from './start.js'
 import { registerLast, reservePaths } from './register-last.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
@@ -122,7 +122,6 @@ function reportWhenReady(app: FastifyInstance, mode: Mode): void {
   app.addHook('onReady', async () => {
     const report = describeRoutes(app)
     for (const { code, files, message } of report.warnings) app.log.warn({ code, files }, message)
-    const isLogging = app.log.level !== undefined && app.log.level !== 'silent'
-    if (!isProduction(mode) && isLogging) process.stdout.write(`${report.toString()}\n`)
+    if (!isProduction(mode) && isLogging(app.log)) process.stdout.write(`${report.toString()}\n`)
   })
 }

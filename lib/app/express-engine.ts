@@ -4,6 +4,7 @@ import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { isSendable } from '../errors/error-headers.js'
 import { readableThrown, toReadableError } from '../errors/readable-error.js'
+import { cutOffNextTurn } from '../answer/late-calls.js'
 import { link } from '../express/link-request.js'
 import { indexRouter } from '../express/route-index.js'
 import { kOtherKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
@@ -107,9 +108,7 @@ function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): vo
   const env = String(app.get('env'))
   if (error && response.headersSent) {
     setImmediate(printError, env, error)
-    // Express destroys the socket, which an injected request does not have
-    if (!response.writableEnded) setImmediate(() => response.destroy())
-    return
+    return cutOffNextTurn(response) // Express destroys the socket, which an injected request does not have
   }
   const final = finalhandler(request, response, { env, onerror: (thrown) => printError(env, thrown) })
   whenRead(request, () => {

@@ -1,6 +1,5 @@
 import type {
   FastifyInstance,
-  onRequestHookHandler,
   RouteOptions,
   FastifyReply,
   FastifyRequest,
@@ -32,8 +31,7 @@ export function guardOtherRoutes(app: FastifyInstance, runtime: Runtime, options
       keepOtherRoute(app, { pattern: route.url, segments: hooked.segments, methods: [route.method].flat() })
     const hook = createChainHook(runtime, hooked, options)
     if (hook === null) return
-    const own = route.onRequest as onRequestHookHandler | onRequestHookHandler[] | undefined
-    route.onRequest = [hook, ...(own === undefined ? [] : [own].flat())]
+    route.onRequest = [hook, ...onRequestHooksOf(route)]
   })
 }
 
@@ -48,6 +46,11 @@ function toHooked(route: RouteOptions & { prefix?: string }): HookedRoute {
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
+/** The hooks a route was registered with, which may be one or a list. */
+function onRequestHooksOf({ onRequest }: RouteOptions): Hook[] {
+  return onRequest === undefined ? [] : ([onRequest].flat() as Hook[])
+}
+
 /**
  * The handler timeout of the app for routes that are not files: those of plugins (`/graphql` too) and of `app.get()`. The wait
  * begins behind all onRequest hooks and ends when the head leaves. A route with a `handlerTimeout` of Fastify's keeps that.
@@ -61,7 +64,6 @@ export function timeOtherRoutes(app: FastifyInstance, runtime: Runtime, handlerT
   }
   app.addHook('onRoute', (route: RouteOptions) => {
     if (fileRouteOf(route) !== undefined || route.handlerTimeout !== undefined) return
-    const own = route.onRequest as Hook | Hook[] | undefined
-    route.onRequest = [...(own === undefined ? [] : [own].flat()), wait]
+    route.onRequest = [...onRequestHooksOf(route), wait]
   })
 }

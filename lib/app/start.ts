@@ -82,6 +82,7 @@ function logEnding(thrown: unknown): void {
   process.stderr.write(`${error.stack ?? error.message}\n`)
 }
 
-function isLogging({ level }: FastifyBaseLogger): boolean {
+/** Whether a log writes anything: not without a level, nor when it is silent. */
+export function isLogging({ level }: FastifyBaseLogger): boolean {
   return level !== undefined && level !== 'silent'
 }

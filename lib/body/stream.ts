@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Http2Stream } from 'node:http2'
 import { abortedBody, bodyTooLarge } from '../errors/refusals.js'
 import type { LinkedRequest } from '../link/state.js'
+import { hasSourceEnded } from '../link/private-names.js'
 
 type Done = (error: Error | null, bytes: Buffer) => void
 type Chunk = Buffer | string
@@ -43,7 +44,7 @@ export function readBody(request: LinkedRequest, limit: number, done: Done): voi
     if (request.aborted) settle(abortedBody())
     else if (isComplete(request, size)) settle(null)
   }
-  if (sourceEnded(request)) return onReadable() // no event would come any more
+  if (hasSourceEnded(request)) return onReadable() // no event would come any more
   request.on('readable', onReadable).on('error', onAbort).on('aborted', onAbort).on('end', onEnd)
 }
 
@@ -83,11 +84,5 @@ function isComplete(request: LinkedRequest, size: number): boolean {
   if (request.complete || size === Number(request.headers['content-length'])) return true
   const stream = (request as { stream?: { readableEnded?: boolean } }).stream
   if (stream?.readableEnded === true) return true
-  return sourceEnded(request)
-}
-
-/** The readable state says it of every kind of request; injected ones know neither `complete` nor `stream`. */
-function sourceEnded(request: LinkedRequest): boolean {
-  const state = (request as { _readableState?: { ended?: boolean } })._readableState
-  return state?.ended === true
+  return hasSourceEnded(request) // injected requests know neither `complete` nor `stream`
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { keepUploads } from '../contract/instance-state.js'
 import type { UploadOptions, FormFile } from '../contract/uploads.js'
 import { openAsBlob } from 'node:fs'
+import { pathOf } from '../options/values.js'
 
 /** A directory's name contains machine and process id, so that a sweep never removes files of a running process. */
 const PREFIX = `twinroute-uploads-${hostname().replaceAll(/\W/g, '')}`
@@ -17,8 +17,7 @@ const PROCESS_START = Date.now() - process.uptime() * 1000
 
 /** Where temporary files go: the given folder, else the system's. */
 export function tempParent(directory: string | URL | undefined): string {
-  if (directory === undefined) return tmpdir()
-  return directory instanceof URL || directory.startsWith('file:') ? fileURLToPath(directory) : directory
+  return directory === undefined ? tmpdir() : pathOf(directory)
 }
 
 const removals = new Set<Promise<void>>()

@@ -4,6 +4,7 @@ import { pathToFileURL, fileURLToPath } from 'node:url'
 import { missingNameOf, importThroughJiti, type LoadedModule } from './jiti-loader.js'
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
+import { displayPath, type BootProblem } from '../errors/boot-error.js'
 
 // Node keeps every CommonJS module here, also those that import() loaded.
 const requireCache = createRequire(import.meta.url).cache
@@ -68,8 +69,21 @@ function isCommonJs(file: string, namespace: Readonly<Record<string, unknown>>):
   return requireCache[file] !== undefined
 }
 
+/**
+ * The boot problem of a file that cannot be imported, without its code.
+ * @param otherwise the fix, where the error says nothing more exact
+ */
+export function importProblem(file: string, cause: unknown, otherwise: string): Omit<BootProblem, 'code'> {
+  return {
+    message: `${displayPath(file)} cannot be imported`,
+    files: [file],
+    fix: adviseImport(file, cause, otherwise),
+    cause
+  }
+}
+
 /** What to do about a file that cannot be imported, where the error alone does not say it; else `otherwise`. */
-export function adviseImport(file: string, error: unknown, otherwise: string): string {
+function adviseImport(file: string, error: unknown, otherwise: string): string {
   if (!(error instanceof Error)) return otherwise
   const name = missingNameOf(error)
   if (name !== undefined) {
@@ -103,7 +117,7 @@ let registered = false
  * may import something later.
  */
 function resolveTypeScriptSpecifiers(): void {
-  if (registered || !hasHooks(nodeModule)) return
+  if (registered || !canRegisterHooks(nodeModule)) return
   registered = true
   nodeModule.registerHooks({
     resolve(specifier, context, next) {
@@ -119,7 +133,7 @@ function resolveTypeScriptSpecifiers(): void {
 }
 
 /** Node 22.15 and later; the types of Node 20 do not know it. */
-function hasHooks(module: object): module is { registerHooks: RegisterHooks } {
+function canRegisterHooks(module: object): module is { registerHooks: RegisterHooks } {
   return 'registerHooks' in module && typeof module.registerHooks === 'function'
 }
 

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { BootWarning, ManifestRoute, Segment } from '../contract/manifest.js'
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
-import { adviseImport, isTypeScript } from './load-module.js'
+import { importProblem, isTypeScript } from './load-module.js'
 import type { LoadedModule } from './jiti-loader.js'
 import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
 import { checkRouteModule } from './check-route-module.js'
 import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
 import { compareSpecificity } from '../patterns/segment.js'
+import { pathOf } from '../options/values.js'
 
 export interface ManifestOptions {
   /** A path (relative to the working directory) or a file URL. */
@@ -36,7 +36,7 @@ export interface FoundRoutes {
  * @param problems gets every problem found
  */
 export function findRoutes(options: ManifestOptions, problems: BootProblem[]): FoundRoutes {
-  const apiDir = resolveApiDir(options.apiDir)
+  const apiDir = resolve(pathOf(options.apiDir))
   const base = parseBaseRoute(options.baseRoute, problems)
   const scan = scanApiDir(apiDir, options.apiDir, problems)
   const files = scan.files.map((file) => place(file, base))
@@ -52,11 +52,6 @@ export function buildRoutes(
 ): ManifestRoute[] {
   const routes = files.flatMap((file) => buildRoute(file, modules.get(file.file), problems))
   return routes.toSorted((a, b) => compareSpecificity(a.segments, b.segments))
-}
-
-function resolveApiDir(apiDir: string | URL): string {
-  const isUrl = apiDir instanceof URL || apiDir.startsWith('file:')
-  return resolve(isUrl ? fileURLToPath(apiDir) : apiDir)
 }
 
 function parseBaseRoute(baseRoute: string, problems: BootProblem[]): readonly Segment[] {
@@ -120,7 +115,10 @@ function buildRoute(placed: PlacedFile, loaded: LoadedModule | undefined, proble
   const { file, pattern, segments } = placed
   if (loaded === undefined) return []
   if ('error' in loaded) {
-    problems.push(importFailed(file, loaded.error))
+    problems.push({
+      code: 'ROUTE_IMPORT_FAILED',
+      ...importProblem(file, loaded.error, 'Fix the error; every route file is imported when the application starts')
+    })
     return []
   }
   const checked = checkRouteModule(file, loaded.exports)
@@ -130,16 +128,6 @@ function buildRoute(placed: PlacedFile, loaded: LoadedModule | undefined, proble
   }
   const { paths, params } = toFastify(segments)
   return [{ pattern, segments, fastifyPaths: paths, params, file, module: checked.module }]
-}
-
-function importFailed(file: string, cause: unknown): BootProblem {
-  return {
-    code: 'ROUTE_IMPORT_FAILED',
-    message: `${displayPath(file)} cannot be imported`,
-    files: [file],
-    fix: adviseImport(file, cause, 'Fix the error; every route file is imported when the application starts'),
-    cause
-  }
 }
 
 /** In production: files that were not compiled. */

@@ -18,6 +18,11 @@ export function toError(thrown: unknown): Error {
   }
 }
 
+/** What was thrown, for `next` and callbacks alike, which take a falsy value for no error. */
+export function asFailure(thrown: unknown): unknown {
+  return thrown || toError(thrown)
+}
+
 /** The same where nothing may throw when the error is read. */
 export function toReadableError(thrown: unknown): Error {
   return readableError(toError(thrown))

@@ -6,6 +6,7 @@ import express from 'express'
 import { tapRead } from '../body/await-body.js'
 import { CONNECTION_HEADERS } from '../errors/error-headers.js'
 import { validateHeader } from '../errors/error-headers.js'
+import { hasSourceEnded } from '../link/private-names.js'
 import { type ExpressSide, writingMembers } from './classes.js'
 import {
   initRequestState,
@@ -79,7 +80,7 @@ function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
     ...membersOf(request, [incoming, Readable.prototype]),
     [kOtherKind]: hiddenMethod(true),
     _destroy: hiddenMethod(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
-    ...('complete' in request ? {} : { complete: { get: isComplete, configurable: true } }),
+    ...('complete' in request ? {} : { complete: { get: isReadToEnd, configurable: true } }),
     ...(request.httpVersionMajor === 2 ? http2Members(request) : {})
   }))
 }
@@ -188,8 +189,8 @@ function hiddenMethod(value: unknown): PropertyDescriptor {
 }
 
 /** An injected request does not say whether it has been read to its end, which body parsers ask before they read. */
-function isComplete(this: { _readableState?: { ended?: boolean } }): boolean {
-  return this._readableState?.ended === true
+function isReadToEnd(this: http.IncomingMessage): boolean {
+  return hasSourceEnded(this)
 }
 
 /** HTTP/2 names the host in `:authority`. */

@@ -2,6 +2,7 @@ import express, { type Router } from 'express'
 import type { ErrorMiddleware, Middleware } from '../contract/middleware.js'
 import { type PathReading, canonicalUrl } from '../patterns/read-path.js'
 import { isThenable } from '../options/values.js'
+import { asFailure } from '../errors/readable-error.js'
 import { type LinkedRequest, type LinkedResponse, kInStack, kOriginalUrl, kParams } from '../link/state.js'
 import type { ExpressApp } from './classes.js'
 
@@ -133,8 +134,7 @@ export class ExpressStack {
     if (this.#last === undefined) return done(error)
     try {
       const result: unknown = this.#last(error, request, response, done)
-      if (isThenable(result))
-        result.then(undefined, (failure: unknown) => done(failure || new Error('Rejected without a reason')))
+      if (isThenable(result)) result.then(undefined, (failure: unknown) => done(asFailure(failure)))
     } catch (failure) {
       done(failure)
     }

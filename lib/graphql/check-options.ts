@@ -8,6 +8,7 @@ import {
   CHECKED_LATER,
   MODE,
   objectOf,
+  REGISTER_RULES,
   SWITCH,
   TEXT,
   wrongOption,
@@ -56,12 +57,9 @@ const RULES: OptionRules<GraphqlRoutesOptions> = {
   jit: JIT
 }
 
-/** Fastify's own `register` takes these, and gives them to the plugin as well. */
-const OF_REGISTER = { logLevel: CHECKED_LATER, logSerializers: CHECKED_LATER }
-
 /** @throws SetupError `GRAPHQL_OPTION_INVALID` naming the option and what was expected */
 export function checkGraphqlOptions(options: GraphqlRoutesOptions): void {
-  const wrong = wrongOption('graphqlRoutes', options, { ...RULES, ...OF_REGISTER })
+  const wrong = wrongOption('graphqlRoutes', options, { ...RULES, ...REGISTER_RULES })
   if (wrong !== undefined) throw new SetupError('GRAPHQL_OPTION_INVALID', wrong)
 }
 

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -79,6 +79,15 @@ export function hasExchange(socket: Socket): boolean {
 /** Node keeps the current response of a socket there; its own `closeIdleConnections` reads the same place. */
 function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined {
   return Reflect.get(socket, '_httpMessage') as Partial<ServerResponse> | null | undefined
+}
+
+/**
+ * Whether the last byte of a body has arrived, though `end` may not have been emitted. Injected requests say it nowhere else.
+ * Without the name: false, and an injected request counts as unfinished until `end`.
+ */
+export function hasSourceEnded(request: IncomingMessage): boolean {
+  const state = Reflect.get(request, '_readableState') as { ended?: boolean } | undefined
+  return state?.ended === true
 }
 
 /** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */

@@ -4,7 +4,7 @@ import { type BootProblem, BootError, displayPath } from '../errors/boot-error.j
 import { describeType, isRecord } from '../options/values.js'
 import { checkMiddlewareList, type WrongEntry } from '../discovery/check-route-module.js'
 import { formatPattern, parsePath, splitMethod } from '../patterns/pattern.js'
-import { adviseImport } from '../discovery/load-module.js'
+import { importProblem } from '../discovery/load-module.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
 import { findMiddlewareFiles } from '../discovery/scan.js'
 
@@ -163,13 +163,6 @@ function importProblems(file: string, cause: unknown): readonly BootProblem[] {
   if (cause instanceof BootError) {
     return cause.problems.map((problem) => ({ ...problem, files: problem.files.length === 0 ? [file] : problem.files }))
   }
-  return [
-    {
-      code: 'MIDDLEWARE_IMPORT_FAILED',
-      message: `${displayPath(file)} cannot be imported`,
-      files: [file],
-      fix: adviseImport(file, cause, 'Fix the error; without its middleware the application does not start'),
-      cause
-    }
-  ]
+  const fix = 'Fix the error; without its middleware the application does not start'
+  return [{ code: 'MIDDLEWARE_IMPORT_FAILED', ...importProblem(file, cause, fix) }]
 }

@@ -8,9 +8,9 @@ import {
   isAtLeast,
   isText,
   isWhole,
-  CHECKED_LATER,
   MODE,
   objectOf,
+  REGISTER_RULES,
   type OptionOwner,
   type OptionRule,
   type OptionRules
@@ -58,9 +58,6 @@ export const CONFIG_RULES: OptionRules<RouteConfig> = {
     expected: `an object with ${Object.keys(UPLOAD_LIMITS).join(', ')}, each a whole number`
   }
 }
-
-/** Fastify's own `register` takes these, and gives them to the plugin as well. */
-const REGISTER_RULES = { prefix: CHECKED_LATER, logLevel: CHECKED_LATER, logSerializers: CHECKED_LATER }
 
 const OWNER: OptionOwner = { name: 'fileRoutes', hint: 'what the server does is set on the instance itself' }
 

@@ -103,6 +103,8 @@ function namesOf(rules: object): string {
 
 /** Checked where it is read, with a code of its own; here only its name counts. */
 export const CHECKED_LATER: OptionRule = { expected: '', accepts: () => true }
+/** Fastify's own `register` takes these, and gives them to the plugin as well. */
+export const REGISTER_RULES = { prefix: CHECKED_LATER, logLevel: CHECKED_LATER, logSerializers: CHECKED_LATER }
 /** A switch taken from the environment is text, and `'no'` would open what it should close. */
 export const SWITCH: OptionRule = { expected: 'true or false', accepts: isFlag }
 export const FUNCTION: OptionRule = { expected: 'a function', accepts: isFunction }
