@@ -1,10 +1,4 @@
-import type {
-  FastifyInstance,
-  RouteOptions,
-  FastifyReply,
-  FastifyRequest,
-  HookHandlerDoneFunction
-} from 'fastify'
+import type { FastifyInstance, RouteOptions, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { RouteManifest } from '../contract/manifest.js'
 import { fileRouteOf, isUnguarded } from '../contract/instance-state.js'
 import { parseFastifyPath } from '../patterns/pattern.js'
