@@ -1,18 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { validateHeader } from '../errors/error-headers.js'
-import { kHeaders, type HeaderValue, type LinkedResponse } from '../link/state.js'
+import { kHeaders, kNames, type HeaderValue, type LinkedResponse } from '../link/state.js'
 
 /*
- * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless:
+ * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless,
+ * the reply's, so that the last call counts, whichever side it came from:
  *
- * - A header that the reply has is the current one. Setting it on the response afterwards changes it in both places,
- *   removing it removes it from both, so that the last call counts, whichever side it came from.
- * - `Set-Cookie` adds up on the reply and is therefore kept there alone.
- * - A response is read as the reply first, then as node's own. A reply reads itself and then the response.
+ * - A header set on the response goes to the reply's list; the case of its name is kept beside it, under `kNames`.
+ *   Node writes a head from one object in three quarters of the time that it takes for headers set one by one.
+ * - Node's own list has what was set before there was a reply. It is read after the reply's, and what is removed is
+ *   removed from both.
  * - When the head leaves, `writeOwnHead` gives node what the reply has.
  *
- * A response that no reply belongs to is node's own in all of this.
+ * A response that no reply belongs to is node's own in all of this. An HTTP/2 response checks and ignores headers by
+ * rules of its own: it gets each header as well, and the reply's list those that it has already, and `Set-Cookie`.
  */
 
 type Headers = Record<string, HeaderValue>
@@ -27,6 +29,8 @@ type ReadingHeaders = Pick<ServerResponse, 'getHeader' | 'hasHeader' | 'getHeade
 }
 
 const COOKIES = 'set-cookie'
+/** A name that node accepts, and an object literal does not. */
+const PROTOTYPE = '__proto__'
 
 /** The header methods over those of a base: one list for the response and its reply. */
 export function headerMethods(base: HeaderMethods): HeaderMethods {
@@ -34,18 +38,22 @@ export function headerMethods(base: HeaderMethods): HeaderMethods {
 }
 
 function writingHeaders(base: HeaderMethods): WritingHeaders {
+  const isHttp2 = base.getRawHeaderNames === undefined
   const methods = {
     setHeader(this: LinkedResponse, name: Name, value: Value) {
       const headers = this[kHeaders]
+      if (!headers || this.headersSent || name === PROTOTYPE) return base.setHeader.call(this, name, value)
       const key = keyOf(name)
-      if (headers && key === COOKIES && !this.headersSent) {
-        validateHeader(name, value)
-        base.removeHeader.call(this, COOKIES)
-        headers[COOKIES] = Array.isArray(value) ? [...value] : value
-      } else {
+      if (isHttp2 && key !== COOKIES) {
         base.setHeader.call(this, name, value)
-        if (valueOf(headers, key) !== undefined) (headers as Headers)[key] = value
+        if (valueOf(headers, key) !== undefined) headers[key] = value
+        return this
       }
+      validateHeader(name, value)
+      // the reply adds cookies to its array, which must not be the caller's
+      headers[key] = key === COOKIES && Array.isArray(value) ? [...(value as readonly string[])] : value
+      if (key !== name || this[kNames]) keepCase(this, key, name)
+      if (key === COOKIES) base.removeHeader.call(this, COOKIES)
       return this
     },
     appendHeader(this: LinkedResponse, name: Name, value: Value) {
@@ -87,7 +95,8 @@ function readingHeaders(base: HeaderMethods): ReadingHeaders {
   methods.getRawHeaderNames = function (this: LinkedResponse) {
     const names = getRawHeaderNames.call(this)
     const known = new Set(names.map(keyOf))
-    return [...names, ...Object.keys(this[kHeaders] ?? {}).filter((name) => !known.has(name))]
+    const added = Object.keys(this[kHeaders] ?? {}).filter((name) => !known.has(name))
+    return [...names, ...added.map((key) => nameOf(this, key))]
   }
   return methods
 }
@@ -95,6 +104,16 @@ function readingHeaders(base: HeaderMethods): ReadingHeaders {
 /** A name as the reply keeps it; what is no text is left for node to refuse. */
 function keyOf(name: unknown): string {
   return typeof name === 'string' ? name.toLowerCase() : ''
+}
+
+function keepCase(response: LinkedResponse, key: string, name: string): void {
+  const names = (response[kNames] ??= Object.create(null) as Record<string, string>)
+  names[key] = name
+}
+
+/** A name as it was set. */
+function nameOf(response: LinkedResponse, key: string): string {
+  return response[kNames]?.[key] ?? key
 }
 
 /** Own properties only: a header may be called `constructor`. */
@@ -141,9 +160,10 @@ export function writeOwnHead(
   response[kHeaders] = null
   try {
     if (headers !== null && !isReply) {
-      for (const name of Object.keys(headers)) base.setHeader.call(response, name, headers[name] as string)
+      for (const key of Object.keys(headers)) base.setHeader.call(response, nameOf(response, key), headers[key] as string)
     }
-    const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, given)
+    const full = isReply && response[kNames] !== null ? [...given.slice(0, -1), withNames(response, headers)] : given
+    const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, full)
     if (isReply) response[kHeaders] = headers // node may have kept none of them, and they can still be read
     return head
   } catch (error) {
@@ -151,6 +171,12 @@ export function writeOwnHead(
     if (headers?.[COOKIES] !== undefined) base.removeHeader.call(response, COOKIES) // node has them twice otherwise
     throw error
   }
+}
+
+function withNames(response: LinkedResponse, headers: Headers): Headers {
+  const named: Headers = {}
+  for (const key of Object.keys(headers)) named[nameOf(response, key)] = headers[key]
+  return named
 }
 
 /** A whole body is framed by its length; a Transfer-Encoding beside it would be a second framing. */

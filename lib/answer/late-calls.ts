@@ -46,8 +46,9 @@ export function lateProofMethods(base: WritingMethods): WritingMethods {
 }
 
 function headerSetter(name: string, set: (...given: never[]) => unknown) {
-  return function (this: LinkedResponse, ...given: unknown[]): unknown {
-    return isPastTimeout(this) ? tooLate(this, `response.${name}()`) : Reflect.apply(set, this, given)
+  // two parameters by name: an array of them per call would cost as much as the check
+  return function (this: LinkedResponse, first: unknown, second: unknown): unknown {
+    return isPastTimeout(this) ? tooLate(this, `response.${name}()`) : set.call(this, first as never, second as never)
   }
 }
 

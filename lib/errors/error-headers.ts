@@ -87,6 +87,7 @@ export function isSendable(name: string, value: unknown): boolean {
 /** @throws TypeError as node does when it writes the head */
 export function validateHeader(name: string, value: unknown): void {
   validateHeaderName(name)
+  if (typeof value === 'string') return validateHeaderValue(name, value)
   for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
     validateHeaderValue(name, one as string)
     if (typeof one === 'object') validateHeaderValue(name, joined(one as { valueOf(): number }))

@@ -14,6 +14,7 @@ export const kReply: unique symbol = Symbol('twinroute.reply')
 /** On our request layer: which app's objects these are. */
 export const kExpressSide: unique symbol = Symbol('twinroute.express side')
 export const kHeaders: unique symbol = Symbol('twinroute.headers')
+export const kNames: unique symbol = Symbol('twinroute.header names')
 /** On requests that are none of node's HTTP/1: injected, HTTP/2. */
 export const kOtherKind: unique symbol = Symbol('twinroute.other kind')
 export const kAnswered: unique symbol = Symbol('twinroute.answered')
@@ -112,6 +113,8 @@ export interface LinkedResponse extends Response {
   [kReply]: FastifyReply | null
   /** The headers of the reply, which those of the response are one with until the head leaves (headers.ts). */
   [kHeaders]: Record<string, HeaderValue> | null
+  /** The names of headers as they were set, by the names in lower case; null while all are in lower case. */
+  [kNames]: Record<string, string> | null
   /** OPEN until an answer is decided; `headersSent` is still false while a store or an onSend hook runs. */
   [kAnswered]: number
   /** The answer is a raw `end` that onSend hooks see; true when its author has set the length. */
@@ -153,6 +156,7 @@ export function initResponseState(response: object): void {
   const linked = response as LinkedResponse
   linked[kReply] = null
   linked[kHeaders] = null
+  linked[kNames] = null
   linked[kAnswered] = OPEN
   linked[kRawEnd] = null
   linked[kDeadline] = null
