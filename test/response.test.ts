@@ -537,6 +537,42 @@ t.test('what is set last is sent, whichever side set it, and can be read by both
   }
 })
 
+t.test('a header that Express code sets leaves with its name as it was written, as under Express', async (t) => {
+  const names: Handler = (_q, s, next) => {
+    s.setHeader('X-First', '1').setHeader('x-second', 2).append('X-Third', ['3', '4'])
+    s.set('X-REPLACED', '5').set('X-Replaced', '6').setHeader('__proto__', '7')
+    s.setHeader('X-Removed', '8').removeHeader('x-REMOVED')
+    next()
+  }
+  const ends: Record<string, Handler> = {
+    json: (_q, s) => void s.json(s.getRawHeaderNames()),
+    end: (_q, s) => void s.end('a'),
+    pipe: (_q, s) => void Readable.from(['a']).pipe(s),
+    writeHead: (_q, s) => void s.writeHead(200, { 'X-Replaced': '6' }).end('a')
+  }
+  const app = twinrouteExpress()
+  t.teardown(() => app.fastify.close())
+  app.use(names)
+  for (const [path, GET] of Object.entries(ends)) app.get(`/api/${path}`, GET)
+  const files = Object.fromEntries(Object.entries(ends).map(([path, GET]) => [path, { GET }]))
+  const started = await createApp({ apiDir: writeRoutes(t, files), mode: 'test' })
+  t.teardown(() => started.close())
+  started.use(names as never)
+  for (const [name, address] of [
+    ['twinroute/express', await addressOf(app.fastify)],
+    ['createApp', await addressOf(started as never)]
+  ] as const)
+    for (const path of Object.keys(ends)) {
+      const response = await new Promise<any>((resolve) => get(`${address}/api/${path}`, resolve))
+      const lines: string[] = response.rawHeaders
+      const text = lines.map((part, i) => (i % 2 ? part : `${part}:`)).join(' ')
+      response.resume()
+      for (const line of ['X-First: 1', 'x-second: 2', 'X-Third: 3', 'X-Third: 4', 'X-Replaced: 6', '__proto__: 7'])
+        t.ok(text.includes(line), `${name}, ${path}: ${line}`)
+      t.notMatch(text, /X-Removed|X-REPLACED/, `${name}, ${path}: no other spelling`)
+    }
+})
+
 t.test('the JSON settings of the Express side hold for returned values', async (t) => {
   const values: readonly (readonly [returned: unknown, text: string])[] = [
     [{ id: 1n, tag: '<b>' }, '{\n  "id": "1n",\n  "tag": "\\u003cb\\u003e"\n}'],

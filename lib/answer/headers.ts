@@ -160,7 +160,8 @@ export function writeOwnHead(
   response[kHeaders] = null
   try {
     if (headers !== null && !isReply) {
-      for (const key of Object.keys(headers)) base.setHeader.call(response, nameOf(response, key), headers[key] as string)
+      for (const key of Object.keys(headers))
+        base.setHeader.call(response, nameOf(response, key), headers[key] as string)
     }
     const full = isReply && response[kNames] !== null ? [...given.slice(0, -1), withNames(response, headers)] : given
     const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, full)
