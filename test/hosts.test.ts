@@ -687,3 +687,45 @@ t.test('a plugin that brings its own use() is refused on an app with a hint', as
   t.teardown(() => app.close())
   t.throws(() => app.decorate('use', () => undefined), /app\.register\(fileRoutes/)
 })
+
+/** What Express's `listen` takes, and what to write for it. */
+const EXPRESS_LISTEN: { given: unknown[]; instead: string }[] = [
+  { given: [3000], instead: 'app.listen({ port: 3000 })' },
+  { given: ['3000'], instead: 'app.listen({ port: 3000 })' },
+  { given: [0, () => undefined], instead: 'app.listen({ port: 0 })' },
+  { given: [3000, '0.0.0.0'], instead: 'app.listen({ port: 3000, host: "0.0.0.0" })' },
+  { given: ['/run/app.sock', () => undefined], instead: 'app.listen({ path: "/run/app.sock" })' }
+]
+t.test('a port given to listen as in Express is refused with what to write', async (t) => {
+  const app = await appOf(t, { routes: { a: { GET: () => 1 } } })
+  for (const { given, instead } of EXPRESS_LISTEN) {
+    t.throws(
+      () => Reflect.apply(app.listen, app, given) as unknown,
+      {
+        name: 'TypeError',
+        message: `app.listen takes an object here: ${instead}, or pass port and host to createApp and call app.start()`
+      },
+      instead
+    )
+  }
+  t.equal((await callOver(await addressOf(app))('GET /api/a')).status, 200, 'it can still listen')
+})
+
+t.test("a logger of the user's own needs no other option", async (t) => {
+  const lines: unknown[] = []
+  const ignore = (): void => {}
+  const own = {
+    level: 'info',
+    ...{ fatal: ignore, error: ignore, info: ignore, debug: ignore, trace: ignore, silent: ignore },
+    warn: (line: unknown): void => void lines.push(line),
+    child: () => own
+  }
+  for (const mode of ['production', 'test']) {
+    const app = await appOf(t, {
+      routes: { a: { GET: () => 1 } },
+      options: { mode, fastifyOptions: { loggerInstance: own } }
+    })
+    app.log.warn(mode)
+  }
+  t.strictSame(lines, ['production', 'test'])
+})

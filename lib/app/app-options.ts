@@ -90,7 +90,7 @@ export function fastifyOptions(options: AppOptions, runtime: Runtime, parts: App
   const { fastifyOptions: given = {}, trustProxy = TRUST_PROXY } = options
   const { bodyLimit, handlerTimeout } = routeDefaults(options)
   return {
-    logger: runtime.mode !== 'test',
+    ...(given.loggerInstance === undefined && { logger: runtime.mode !== 'test' }), // Fastify takes one of the two
     logController: new FailureLog(),
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,

@@ -2,6 +2,7 @@ import type { Application } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { keepMode } from '../contract/instance-state.js'
 import { resolveMode, isProduction, type Mode } from '../contract/mode.js'
+import type { Middleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import type { Usable } from '../express/use-stack.js'
 import { createAppEntry } from '../dispatch/app-entry.js'
@@ -23,11 +24,18 @@ import { Shutdown } from './shutdown.js'
 import { describeRoutes } from '../fastify/describe-routes.js'
 import { replaceMethod } from '../fastify/replace-method.js'
 
+type UsePath = string | RegExp | readonly (string | RegExp)[]
+
 /** A Fastify instance with Express's `use` and a `start` of its own. */
 export interface App extends FastifyInstance {
-  /** Registers middleware for all requests, as Express's `app.use(path?, ...middleware)`; also after boot. */
+  /**
+   * Registers middleware for all requests, as Express's `app.use(path?, ...middleware)`; also after boot. As in Express, the
+   * parameters of a function that is written here are inferred, but for error middleware: `const onError: ErrorMiddleware`.
+   */
+  use(...middleware: (Middleware | Middleware[])[]): App
+  use(path: UsePath, ...middleware: (Middleware | Middleware[])[]): App
   use(...middleware: (Usable | Usable[])[]): App
-  use(path: string | RegExp | readonly (string | RegExp)[], ...middleware: (Usable | Usable[])[]): App
+  use(path: UsePath, ...middleware: (Usable | Usable[])[]): App
   /**
    * Listens on the `port` and `host` options; resolves to the address, such as `http://127.0.0.1:5000`. From then on
    * SIGTERM, SIGINT and uncaught errors close the app and end the process (option `shutdown`).
@@ -100,6 +108,7 @@ function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions)
   app.decorate('start', methods.start)
   app.addHook('onClose', async () => ignoreProcessEvents(app))
   refuseSecondUse(app)
+  refuseExpressListen(app)
   return app as App
 }
 
@@ -110,6 +119,19 @@ function refuseSecondUse(app: FastifyInstance): void {
     throw new TypeError(
       'An app of createApp has use() already: drop @fastify/express or @fastify/middie, or register them on a Fastify ' +
         'instance of your own and serve the routes there with app.register(fileRoutes, { apiDir })'
+    )
+  })
+}
+
+/** Fastify would fail on a port or path in the place of its options with a message that names neither. */
+function refuseExpressListen(app: FastifyInstance): void {
+  replaceMethod(app, 'listen', (_scope, given, listen) => {
+    const [where, host] = given
+    if (typeof where !== 'number' && typeof where !== 'string') return listen(...given)
+    const place = Number.isInteger(Number(where)) ? `port: ${where}` : `path: ${JSON.stringify(where)}`
+    const options = typeof host === 'string' ? `${place}, host: ${JSON.stringify(host)}` : place
+    throw new TypeError(
+      `app.listen takes an object here: app.listen({ ${options} }), or pass port and host to createApp and call app.start()`
     )
   })
 }

@@ -1,4 +1,5 @@
 import type { ServerOptions as HttpServerOptions } from 'node:http'
+import type { SecureServerOptions as Http2SecureServerOptions } from 'node:http2'
 import type { ServerOptions as HttpsServerOptions } from 'node:https'
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
 import type { Mode } from './mode.js'
@@ -57,7 +58,7 @@ export interface ShutdownOptions {
 /** Which of node's servers Fastify makes (https://fastify.dev/docs/latest/Reference/Server/). */
 export interface ServerKind {
   http?: HttpServerOptions
-  https?: HttpsServerOptions | true | null
+  https?: HttpsServerOptions | Http2SecureServerOptions | true | null
   http2?: boolean
 }
 

@@ -1,4 +1,10 @@
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest
+} from 'fastify'
 import { describe, expect, test } from 'tstyche'
 import {
   ConflictError,
@@ -11,7 +17,10 @@ import {
   type ApiError,
   type AppOptions,
   type BootError,
-  type FileRoutesOptions
+  type FileRoutesOptions,
+  type NextFunction,
+  type Request,
+  type Response
 } from 'twinroute'
 
 describe('createApp', () => {
@@ -42,6 +51,31 @@ describe('createApp', () => {
     expect(app.start()).type.toBe<Promise<string>>()
     expect(app.use).type.toBeCallableWith('/path', (_request: unknown, _response: unknown, next: () => void) => next())
     expect(app.use).type.not.toBeCallableWith('/path', 'no function')
+  })
+
+  test('takes a logger and the kinds of server that Fastify has', () => {
+    const loggerInstance = {} as FastifyBaseLogger
+    expect(createApp).type.toBeCallableWith({ apiDir: 'src/api', fastifyOptions: { loggerInstance } })
+    expect(createApp).type.toBeCallableWith({ apiDir: 'src/api', fastifyOptions: { https: { key: '', cert: '' } } })
+    expect(createApp).type.toBeCallableWith({
+      apiDir: 'src/api',
+      fastifyOptions: { http2: true, https: { key: '', cert: '', allowHTTP1: true } }
+    })
+    expect(createApp).type.not.toBeCallableWith({ apiDir: 'src/api', fastifyOptions: { https: { allowHTTP: true } } })
+  })
+
+  test('infers what middleware given to use gets, with a path and without', async () => {
+    const app = await createApp({ apiDir: 'src/api' })
+    app.use((request, response, next) => {
+      expect(request).type.toBe<Request>()
+      expect(response).type.toBe<Response>()
+      expect(next).type.toBe<NextFunction>()
+    })
+    app.use('/path', [], async (request, response) => {
+      expect(request).type.toBe<Request>()
+      expect(response).type.toBe<Response>()
+    })
+    app.use(['/a', /b/], [(request) => expect(request).type.toBe<Request>()])
   })
 
   test('takes both kinds of error handler', () => {
