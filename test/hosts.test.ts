@@ -716,8 +716,13 @@ t.test("a logger of the user's own needs no other option", async (t) => {
   const ignore = (): void => {}
   const own = {
     level: 'info',
-    ...{ fatal: ignore, error: ignore, info: ignore, debug: ignore, trace: ignore, silent: ignore },
+    fatal: ignore,
+    error: ignore,
     warn: (line: unknown): void => void lines.push(line),
+    info: ignore,
+    debug: ignore,
+    trace: ignore,
+    silent: ignore,
     child: () => own
   }
   for (const mode of ['production', 'test']) {
