@@ -4,7 +4,7 @@ export type { AccessVerifier, FlatAuthentication, NestedAuthentication } from '.
 export { createPasswordHasher } from './auth/passwords.js'
 export type { PasswordHasher, PasswordHasherOptions } from './auth/passwords.js'
 export type { RefreshRecord, RefreshTokenStore } from './auth/tokens.js'
-export type { ErrorForm } from './auth/refuse.js'
+export type { ErrorForm } from './auth/auth-errors.js'
 export { requireRole } from './auth/require-role.js'
 export type { RequireRoleOptions } from './auth/require-role.js'
 export { createTokenService } from './auth/tokens.js'

@@ -22,7 +22,7 @@ export type {
   LimitOptions,
   ResultCache,
   ResultCacheOptions
-} from './graphql/options.js'
+} from './graphql/graphql-options.js'
 export { graphqlRoutes } from './graphql/plugin.js'
 export { createResultCache } from './graphql/cache/result-cache.js'
 export type { CachedResult, ResultStore } from './graphql/cache/result-store.js'

@@ -43,7 +43,7 @@ function readableOf({ next, release }: Source): Readable {
       if (++pulls % IN_A_ROW === 0) await nextTurn()
       const { done, value } = await next()
       isOver = done === true
-      chunk = isOver ? null : checked(value)
+      chunk = isOver ? null : checkedChunk(value)
     } while (chunk?.length === 0)
     if (!readable.destroyed) readable.push(chunk)
   }
@@ -58,7 +58,7 @@ function readableOf({ next, release }: Source): Readable {
   })
 }
 
-function checked(chunk: unknown): string | Uint8Array {
+function checkedChunk(chunk: unknown): string | Uint8Array {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk
   throw new TypeError(
     `A stream is sent as text or bytes; it yielded ${chunk === null ? 'null' : `a value of type ${typeof chunk}`}. ` +

@@ -78,8 +78,8 @@ export const CORS = objectOf<CorsOptions>({
   allowAnyOrigin: SWITCH,
   cookieOrigins: { expected: 'an array of origins', accepts: Array.isArray },
   credentials: SWITCH,
-  methods: { expected: 'a list such as "GET, POST"', accepts: isList },
-  headers: { expected: 'a list such as "Content-Type, Authorization"', accepts: isList }
+  methods: { expected: 'a list such as "GET, POST"', accepts: isTokenList },
+  headers: { expected: 'a list such as "Content-Type, Authorization"', accepts: isTokenList }
 })
 
 /**
@@ -106,6 +106,6 @@ function spelling(origin: unknown): string | undefined {
   return url === undefined || url.origin === 'null' ? undefined : url.origin
 }
 
-function isList(value: unknown): boolean {
+function isTokenList(value: unknown): boolean {
   return isText(value) && LIST.test(value)
 }

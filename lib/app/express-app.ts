@@ -3,7 +3,7 @@ import express, { type Express } from 'express'
 import type expressFactoryType from '../contract/express-factory.cjs'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
-import { adoptServerOf, prepareForeignPair } from '../express/link-request.js'
+import { adoptServerOf, prepareForeignRequest } from '../express/link-request.js'
 import { createRuntime } from '../dispatch/runtime.js'
 import { createEngine, type Engine } from './express-engine.js'
 
@@ -32,7 +32,7 @@ function createExpressApp(): TwinrouteExpress {
       adoptServerOf(request, response, runtime.express)
       return (made ?? engine()).handle(request, response)
     }
-    prepareForeignPair(request, response)
+    prepareForeignRequest(request, response)
     handleMounted.call(app, request, response, next)
   }
   const { IncomingMessage, ServerResponse } = runtime.express

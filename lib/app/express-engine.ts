@@ -43,7 +43,7 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
     else done(null, payload)
   })
   fastify.addHook('preClose', async () => side.openSignals.abort())
-  fastify.setErrorHandler((error, _request, reply) => finish(app, reply, error))
+  fastify.setErrorHandler((error, _request, reply) => answerFinally(app, reply, error))
   return { fastify, handle: bootOnFirstRequest(fastify) }
 }
 
@@ -88,7 +88,7 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   if (app.enabled('x-powered-by')) tellPoweredBy(request, reply)
   response.locals ??= Object.create(null) as Record<string, unknown>
   indexRouter(app.router)
-  app.router(request, response, (error: unknown) => finish(app, reply, error))
+  app.router(request, response, (error: unknown) => answerFinally(app, reply, error))
 }
 
 /**
@@ -101,7 +101,7 @@ function tellPoweredBy(request: LinkedRequest, reply: FastifyReply): void {
 }
 
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */
-function finish(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): void {
+function answerFinally(app: TwinrouteExpress, reply: FastifyReply, thrown: unknown): void {
   const response = reply.raw as LinkedResponse
   const request = reply.request.raw
   const error = readableThrown(thrown)

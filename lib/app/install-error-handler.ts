@@ -32,7 +32,7 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
     if (hasPassed(response) || !runtime.stack.handlesErrors) {
       const error = readableFor(reply, thrown)
       if (response[kAnswered] !== FAILING) setErrorHead(reply, error)
-      return callHandler(response, () => last.call(app, error, request, reply))
+      return callLastHandler(response, () => last.call(app, error, request, reply))
     }
     response[kAnswered] = OPEN
     runtime.fail(reply, thrown)
@@ -48,7 +48,7 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
 }
 
 /** What an error handler throws goes to Fastify, which reads it, and the status that the handler may have set. */
-function callHandler(response: LinkedResponse, call: () => unknown): unknown {
+function callLastHandler(response: LinkedResponse, call: () => unknown): unknown {
   const rethrow = (failure: unknown): never => {
     if (!response.headersSent) resetStatusLine(response)
     throw toReadableError(failure)

@@ -48,7 +48,7 @@ export function clientErrorHandler({ mode }: Runtime, { errorHandler }: AppOptio
     if (error.code === 'ECONNRESET' || socket.destroyed) return
     const status = STATUS_BY_CODE[error.code ?? ''] ?? 400
     const message = status === 400 ? 'Malformed request' : String(STATUS_CODES[status])
-    const body = errorHandler === undefined ? plain(status, message) : envelope(status, message)
+    const body = errorHandler === undefined ? plainError(status, message) : envelope(status, message)
     if (socket.writable && !isAnswering(socket)) socket.write(head(status, body) + body)
     socket.destroySoon()
   }
@@ -60,7 +60,7 @@ export function clientErrorHandler({ mode }: Runtime, { errorHandler }: AppOptio
   }
 }
 
-function plain(status: number, message: string): string {
+function plainError(status: number, message: string): string {
   return JSON.stringify({ statusCode: status, error: STATUS_CODES[status], message })
 }
 

@@ -1,7 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import { checkOptions, FUNCTION, hasMethods, type OptionRule, type OptionRules } from '../options/rules.js'
 import type { Identity } from './tokens.js'
-import { ERROR_FORM, refuse, type Refusal, isExpiry, isTokenError } from './refuse.js'
+import { ERROR_FORM, answerRefusal, type Refusal, isExpiry, isTokenError } from './auth-errors.js'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Checks access tokens: a token service, or any function of that shape. Throws an ApiError 401 for a token it refuses. */
@@ -67,15 +67,16 @@ function rulesOf(form: unknown): Readonly<Record<string, OptionRule>> {
 function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middleware {
   return async function checkToken(request, response, next) {
     const token = bearerToken(request)
-    if (token === undefined) return refuse(request, response, 'flat', NO_TOKEN)
-    if (token === '') return refuse(request, response, 'flat', INVALID_TOKEN)
+    if (token === undefined) return answerRefusal(request, response, 'flat', NO_TOKEN)
+    if (token === '') return answerRefusal(request, response, 'flat', INVALID_TOKEN)
     try {
       const { userId, role } = await tokens.verifyAccess(token)
       request.user = { userId, role }
     } catch (error) {
-      if (isTokenError(error)) return refuse(request, response, 'flat', isExpiry(error) ? TOKEN_EXPIRED : INVALID_TOKEN)
+      if (isTokenError(error))
+        return answerRefusal(request, response, 'flat', isExpiry(error) ? TOKEN_EXPIRED : INVALID_TOKEN)
       onError(error)
-      return refuse(request, response, 'flat', AUTH_ERROR)
+      return answerRefusal(request, response, 'flat', AUTH_ERROR)
     }
     next()
   }
@@ -84,18 +85,18 @@ function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middl
 function authenticateNested<User>({ tokens, findUser }: NestedAuthentication<User>): Middleware {
   return async function loadUser(request, response, next) {
     const token = bearerToken(request)
-    if (token === undefined) return refuse(request, response, 'nested', UNAUTHORIZED)
-    if (token === '') return refuse(request, response, 'nested', INVALID_TOKEN)
+    if (token === undefined) return answerRefusal(request, response, 'nested', UNAUTHORIZED)
+    if (token === '') return answerRefusal(request, response, 'nested', INVALID_TOKEN)
     let user: User | null | undefined
     try {
       const { userId } = await tokens.verifyAccess(token)
       user = await findUser(userId)
     } catch (error) {
-      if (isTokenError(error)) refuse(request, response, 'nested', INVALID_TOKEN)
+      if (isTokenError(error)) answerRefusal(request, response, 'nested', INVALID_TOKEN)
       else next(error)
       return
     }
-    if (user == null) return refuse(request, response, 'nested', INVALID_TOKEN)
+    if (user == null) return answerRefusal(request, response, 'nested', INVALID_TOKEN)
     request.user = user
     next()
   }

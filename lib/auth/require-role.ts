@@ -1,7 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import { describeValue } from '../options/values.js'
 import { checkOptions } from '../options/rules.js'
-import { ERROR_FORM, refuse, type ErrorForm, type Refusal } from './refuse.js'
+import { ERROR_FORM, answerRefusal, type ErrorForm, type Refusal } from './auth-errors.js'
 
 export interface RequireRoleOptions {
   /** Shape of the errors; take the form of the {@link authenticate} that runs before. */
@@ -31,8 +31,8 @@ export function requireRole(roles: readonly string[], options: RequireRoleOption
   const { form } = options
   const allowed: ReadonlySet<unknown> = new Set(roles)
   return function checkRole(request, response, next) {
-    if (request.user == null) refuse(request, response, form, NOT_AUTHENTICATED[form])
+    if (request.user == null) answerRefusal(request, response, form, NOT_AUTHENTICATED[form])
     else if (allowed.has(request.user.role)) next()
-    else refuse(request, response, form, NOT_ALLOWED[form])
+    else answerRefusal(request, response, form, NOT_ALLOWED[form])
   }
 }

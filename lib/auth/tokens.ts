@@ -10,7 +10,7 @@ import {
   type OptionRules
 } from '../options/rules.js'
 import { loadTokenKeys, type SecretOptions } from './secrets.js'
-import { invalidToken, tokenExpired } from './refuse.js'
+import { invalidToken, tokenExpired } from './auth-errors.js'
 import type { KeyObject } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 

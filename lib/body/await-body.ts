@@ -115,13 +115,13 @@ export function awaitBody(request: LinkedRequest, limit: number, done: Done): vo
   if (request.body !== undefined) return done()
   if (request[kTap] === TAP_DONE) return done(request[kBodyError])
   const kind = bodyKind(request.headers['content-type'])
-  if (kind === null || !hasBody(request) || request.readableDidRead) return settle(request, done)
-  if (Number(request.headers['content-length']) > limit) return settle(request, done, bodyTooLarge(limit))
+  if (kind === null || !hasBody(request) || request.readableDidRead) return endBodyStep(request, done)
+  if (Number(request.headers['content-length']) > limit) return endBodyStep(request, done, bodyTooLarge(limit))
   if (request[kExpect]) askForBody(request)
   if (request[kTap] === TAP_ARMED) return awaitTap(request, kind, limit, done)
   readBody(request, limit, (error, bytes) => {
     if (error === null) setBody(request, bytes, { kind, limit }, done)
-    else settle(request, done, error)
+    else endBodyStep(request, done, error)
   })
 }
 
@@ -129,7 +129,7 @@ export function awaitBody(request: LinkedRequest, limit: number, done: Done): vo
  * Ends body parsing. With `bodyParser: 'early'` the error is kept and raised just before the handler, unless a middleware
  * sets `request.body` first.
  */
-function settle(request: LinkedRequest, done: Done, error?: Error): void {
+function endBodyStep(request: LinkedRequest, done: Done, error?: Error): void {
   request[kTap] = TAP_DONE
   request[kChunks] = null
   request[kBodyError] = error
@@ -153,8 +153,8 @@ function awaitTap(request: LinkedRequest, kind: BodyKind, limit: number, done: D
   request[kLimit] = limit
   const finish: Done = (error) => {
     request[kWake] = null
-    if (error) return settle(request, done, error)
-    if (request[kTap] === TAP_OVERFLOW || request[kSize] > limit) return settle(request, done, bodyTooLarge(limit))
+    if (error) return endBodyStep(request, done, error)
+    if (request[kTap] === TAP_OVERFLOW || request[kSize] > limit) return endBodyStep(request, done, bodyTooLarge(limit))
     const chunks = request[kChunks] ?? []
     setBody(request, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), { kind, limit }, done)
   }
@@ -174,7 +174,7 @@ function setBody(request: LinkedRequest, bytes: Buffer, { kind, limit }: ParseSe
   const encoding = request.headers['content-encoding']
   parseBody(bytes, { kind, encoding }, limit, (error, value) => {
     if (error === null && value !== undefined && request.body === undefined) request.body = value
-    settle(request, done, error ?? undefined)
+    endBodyStep(request, done, error ?? undefined)
   })
 }
 

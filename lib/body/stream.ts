@@ -19,18 +19,18 @@ export function readBody(request: LinkedRequest, limit: number, done: Done): voi
   let size = 0
   const scope = new AsyncResource('twinroute.body', { requireManualDestroy: true })
 
-  function settle(error: Error | null): void {
+  function finishReading(error: Error | null): void {
     request.off('readable', onReadable).off('error', onAbort).off('aborted', onAbort).off('end', onEnd)
-    const bytes = bytesOf(request, chunks)
+    const bytes = bytesOfChunks(request, chunks)
     putBack(request, chunks, bytes)
     if (error !== null) leaveRest(request)
     scope.runInAsyncScope(done, undefined, error, error === null ? bytes : NOTHING)
   }
   function onAbort(): void {
-    settle(abortedBody())
+    finishReading(abortedBody())
   }
   function onEnd(): void {
-    settle(null)
+    finishReading(null)
   }
   function onReadable(): void {
     // reading what is empty and has ended would emit `end`, and nothing could be read again
@@ -39,17 +39,17 @@ export function readBody(request: LinkedRequest, limit: number, done: Done): voi
       if (chunk === null) break
       chunks.push(chunk)
       size += typeof chunk === 'string' ? Buffer.byteLength(chunk, request.readableEncoding ?? 'utf8') : chunk.length
-      if (size > limit) return settle(bodyTooLarge(limit))
+      if (size > limit) return finishReading(bodyTooLarge(limit))
     }
-    if (request.aborted) settle(abortedBody())
-    else if (isComplete(request, size)) settle(null)
+    if (request.aborted) finishReading(abortedBody())
+    else if (isComplete(request, size)) finishReading(null)
   }
   if (hasSourceEnded(request)) return onReadable() // no event would come any more
   request.on('readable', onReadable).on('error', onAbort).on('aborted', onAbort).on('end', onEnd)
 }
 
 /** A middleware may have called `setEncoding`: the stream yields text then, from which the bytes are made again. */
-function bytesOf({ readableEncoding }: LinkedRequest, chunks: readonly Chunk[]): Buffer {
+function bytesOfChunks({ readableEncoding }: LinkedRequest, chunks: readonly Chunk[]): Buffer {
   const parts = chunks.map((chunk) =>
     typeof chunk === 'string' ? Buffer.from(chunk, readableEncoding ?? 'utf8') : chunk
   )

@@ -8,7 +8,7 @@ import { importProblem, isTypeScript } from './load-module.js'
 import type { LoadedModule } from './jiti-loader.js'
 import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
 import { checkRouteModule } from './check-route-module.js'
-import { kindOf, scanRoutes, type Scan, type ScannedFile } from './scan.js'
+import { entryKindAt, scanRoutes, type Scan, type ScannedFile } from './scan.js'
 import { compareSpecificity } from '../patterns/segment.js'
 import { pathOf } from '../options/values.js'
 
@@ -71,7 +71,7 @@ function parseBaseRoute(baseRoute: string, problems: BootProblem[]): readonly Se
 /** The tree below apiDir; an empty one, with the problem that says what was searched, when there is none. */
 function scanApiDir(apiDir: string, given: string | URL, problems: BootProblem[]): Scan {
   const nothing: Scan = { files: [], problems: [], warnings: [] }
-  const kind = kindOf(apiDir)
+  const kind = entryKindAt(apiDir)
   const files = [apiDir]
   if (kind === 'other') {
     const message = `The option apiDir, ${String(given)}, is a file`

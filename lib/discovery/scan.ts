@@ -63,7 +63,7 @@ export function findMiddlewareFiles(apiDir: string): string[] {
 }
 
 /** What is at a path, links followed; undefined for nothing. */
-export function kindOf(path: string): 'directory' | 'other' | undefined {
+export function entryKindAt(path: string): 'directory' | 'other' | undefined {
   const stats = ifThere(() => statSync(path))
   if (stats === undefined) return undefined
   return stats.isDirectory() ? 'directory' : 'other'

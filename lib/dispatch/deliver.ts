@@ -7,7 +7,7 @@ import { isUnfinished, refuseSecond } from '../answer/late-calls.js'
 import { expressJson, hasJsonSettings } from '../express/etag-and-json.js'
 import { hasOtherJson, hasOtherSend } from '../express/response.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
-import { cannotBeSent, isBody, kindOf, refuseNoData, webBody } from './returned-body.js'
+import { cannotBeSent, isBody, tagOf, refuseNoData, webBody } from './returned-body.js'
 import type { Runtime } from './runtime.js'
 import { warnOfSilence, warnOfStatus } from './warnings.js'
 
@@ -33,7 +33,7 @@ export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown):
   try {
     if (typeof result !== 'object' || result === null) deliverBody(response, reply, result)
     else if (isStatusObject(result)) deliverStatus(response, reply, result)
-    else if (isPlain(result)) {
+    else if (isPlainObject(result)) {
       warnOfStatus(runtime, reply, result)
       deliverJson(response, reply, result)
     } else if (isWebResponse(result)) deliverWebResponse(response, reply, result)
@@ -55,7 +55,7 @@ function dropResult(response: LinkedResponse, result: unknown): void {
 }
 
 function isAnswer(result: object): boolean {
-  return result instanceof Error || isPlain(result) || isWebResponse(result) || isBody(result)
+  return result instanceof Error || isPlainObject(result) || isWebResponse(result) || isBody(result)
 }
 
 /** A value that comes after the answer (the handler timeout sent it) is dropped; a stream must not stay open for it. */
@@ -72,17 +72,17 @@ function releaseReturned(result: unknown): void {
 function isStatusObject(result: object): result is StatusObject {
   const { status } = result as { status?: unknown }
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) return false
-  return isPlain(result) && Object.keys(result).every((key) => STATUS_KEYS.has(key))
+  return isPlainObject(result) && Object.keys(result).every((key) => STATUS_KEYS.has(key))
 }
 
 /** The common case, told apart first: an object literal is JSON, whatever its members are called. */
-function isPlain(result: object): boolean {
+function isPlainObject(result: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(result)
   return (prototype === Object.prototype || prototype === null) && !(Symbol.asyncIterator in result)
 }
 
 function isWebResponse(result: object): result is globalThis.Response {
-  return kindOf(result) === 'Response'
+  return tagOf(result) === 'Response'
 }
 
 function deliverStatus(response: LinkedResponse, reply: FastifyReply, { status, headers, body }: StatusObject): void {
@@ -130,7 +130,7 @@ function deliverWebResponse(response: LinkedResponse, reply: FastifyReply, resul
 
 function deliverBody(response: LinkedResponse, reply: FastifyReply, body: unknown): void {
   if (typeof body === 'string') return deliverText(response, reply, body)
-  if (typeof body === 'object' && body !== null && !isPlain(body)) {
+  if (typeof body === 'object' && body !== null && !isPlainObject(body)) {
     if (ArrayBuffer.isView(body)) return sendPayload(response, reply, bytesOf(body))
     if (isStream(body) || Symbol.asyncIterator in body) return sendStream(response, reply, body)
     const web = webBody(reply, body)

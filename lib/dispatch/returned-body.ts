@@ -30,7 +30,7 @@ const NO_DATA = new Set([
 ])
 
 /** The kind of an object as the language names it, whichever realm or package it comes from. */
-export function kindOf(value: object): string {
+export function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1)
 }
 
@@ -48,7 +48,7 @@ const WEB_BODIES: ReadonlyMap<string, (reply: FastifyReply, body: object) => Web
 
 /** What is sent of an object of the web platform, with its type; undefined for any other object. */
 export function webBody(reply: FastifyReply, body: object): WebBody {
-  return WEB_BODIES.get(kindOf(body))?.(reply, body)
+  return WEB_BODIES.get(tagOf(body))?.(reply, body)
 }
 
 /** Whether an object that is no plain one is meant as an answer, for what is returned after one. */
@@ -58,7 +58,7 @@ export function isBody(value: object): boolean {
     ArrayBuffer.isView(value) ||
     isStream(value) ||
     Symbol.asyncIterator in value ||
-    WEB_BODIES.has(kindOf(value))
+    WEB_BODIES.has(tagOf(value))
   )
 }
 
@@ -67,13 +67,13 @@ function memory(_reply: FastifyReply, body: object): Buffer {
 }
 
 function query(reply: FastifyReply, body: object): string {
-  describe(reply, 'application/x-www-form-urlencoded; charset=utf-8')
+  setTypeUnlessSet(reply, 'application/x-www-form-urlencoded; charset=utf-8')
   return String(body)
 }
 
 function blob(reply: FastifyReply, body: object): ReadableStream {
   const { type, size } = body as Blob
-  describe(reply, type || 'application/octet-stream')
+  setTypeUnlessSet(reply, type || 'application/octet-stream')
   reply.header('content-length', String(size))
   return (body as Blob).stream() as ReadableStream
 }
@@ -87,13 +87,13 @@ function form(reply: FastifyReply, body: object): WebBody {
 }
 
 /** A type that was set before counts. */
-function describe(reply: FastifyReply, type: string): void {
+function setTypeUnlessSet(reply: FastifyReply, type: string): void {
   if (!reply.hasHeader('content-type')) reply.header('content-type', type)
 }
 
 /** @throws TypeError that names what may be returned, for what would be sent as an empty object */
 export function refuseNoData(body: object): void {
-  const kind = kindOf(body)
+  const kind = tagOf(body)
   if (NO_DATA.has(kind) && typeof Reflect.get(body, 'toJSON') !== 'function') throw cannotBeSent(kind)
 }
 

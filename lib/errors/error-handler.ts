@@ -79,7 +79,7 @@ function describe(thrown: unknown, mode: Mode): Description {
     return { status: 400, code: 'VALIDATION_ERROR', message: 'Request validation failed', details: issues }
   }
   const status = statusOf(thrown)
-  return { status, code: codeOfStatus(status), message: messageOf(thrown, status, mode) }
+  return { status, code: codeOfStatus(status), message: clientMessage(thrown, status, mode) }
 }
 
 function describeApiError(error: ApiError): Description {
@@ -107,7 +107,7 @@ export function statusOf(thrown: unknown): number {
   return 500
 }
 
-function messageOf(thrown: unknown, status: number, mode: Mode): string {
+function clientMessage(thrown: unknown, status: number, mode: Mode): string {
   const message = readProperty(thrown, 'message')
   const text = typeof message === 'string' && message !== '' ? cutMessage(message) : String(STATUS_CODES[status])
   if (status < 500) return readProperty(thrown, 'expose') === false ? String(STATUS_CODES[status]) : text

@@ -48,19 +48,19 @@ function shortEntry(entry: unknown): unknown {
 function fieldProblem(issue: unknown, prefix: readonly string[]): FieldProblem {
   const path = readProperty(issue, 'path') ?? readProperty(issue, 'field')
   const keys = Array.isArray(path) ? path : typeof path === 'string' ? [path] : []
-  return { field: dotted([...prefix, ...keys.slice(0, MAX_PROBLEMS)]), message: messageOf(issue) }
+  return { field: dotted([...prefix, ...keys.slice(0, MAX_PROBLEMS)]), message: problemMessage(issue) }
 }
 
 function dotted(keys: readonly unknown[]): string {
-  return cutText(keys.map((key) => cutText(nameOf(readProperty(key, 'key') ?? key))).join('.'))
+  return cutText(keys.map((key) => cutText(keyText(readProperty(key, 'key') ?? key))).join('.'))
 }
 
 /** A key may be anything that a schema of no library put there. */
-function nameOf(key: unknown): string {
+function keyText(key: unknown): string {
   return typeof key === 'object' || typeof key === 'function' ? '' : String(key)
 }
 
-function messageOf(issue: unknown): string {
+function problemMessage(issue: unknown): string {
   const message = readProperty(issue, 'message')
   return typeof message === 'string' ? cutText(message) : 'is invalid'
 }
@@ -69,5 +69,5 @@ function messageOf(issue: unknown): string {
 function pointedProblem(entry: unknown): FieldProblem {
   const pointer = readProperty(entry, 'instancePath')
   const keys = typeof pointer === 'string' ? pointer.split('/') : []
-  return { field: dotted(keys[0] === '' ? keys.slice(1) : keys), message: messageOf(entry) }
+  return { field: dotted(keys[0] === '' ? keys.slice(1) : keys), message: problemMessage(entry) }
 }

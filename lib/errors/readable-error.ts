@@ -12,7 +12,7 @@ interface Log {
 /** The error as Fastify's error handlers take it; what is thrown may be anything, even a value that throws when it is read. */
 export function toError(thrown: unknown): Error {
   try {
-    return thrown instanceof Error ? thrown : wrap(thrown)
+    return thrown instanceof Error ? thrown : wrapThrown(thrown)
   } catch {
     return new Error('Rejected with a value that cannot be read')
   }
@@ -49,7 +49,7 @@ export function logError(log: Log, { err, ...fields }: { err: unknown; [field: s
   log.error({ err: toReadableError(err), ...fields }, text)
 }
 
-function wrap(thrown: unknown): Error {
+function wrapThrown(thrown: unknown): Error {
   const error = new Error(messageOf(thrown), { cause: thrown })
   const status = readProperty(thrown, 'statusCode') ?? readProperty(thrown, 'status')
   return status === undefined ? error : Object.assign(error, { status, statusCode: status })
@@ -100,7 +100,8 @@ function isReadable(error: object, depth: number, budget: { left: number }): boo
     if (!Object.isExtensible(error)) return false
     const members = error as Record<string, unknown>
     for (const name of READ) void members[name]
-    if (!isText(members['message']) || !isText(members['stack']) || !isText(members['name'])) return false
+    if (!isTextOrMissing(members['message']) || !isTextOrMissing(members['stack']) || !isTextOrMissing(members['name']))
+      return false
     if (!isStatus(members['status']) || !isStatus(members['statusCode'])) return false
     if (typeof members['cause'] === 'function') return false // loggers call it
     for (const key in members) void members[key]
@@ -122,7 +123,7 @@ function isErrorLike(value: object): boolean {
   return types.isProxy(value) || value instanceof Error || typeof Reflect.get(value, 'message') === 'string'
 }
 
-function isText(value: unknown): boolean {
+function isTextOrMissing(value: unknown): boolean {
   return value === undefined || typeof value === 'string'
 }
 

@@ -32,9 +32,13 @@ const outgoing = http.ServerResponse.prototype
  * streams is defined on the objects themselves before. So it survives when other code sets the prototypes: a mounted Express
  * app sets them to its own, under which an injected request would be answered with an empty 200 and an HTTP/2 stream would end the process.
  */
-export function adoptPair(side: ExpressSide, request: http.IncomingMessage, response: http.ServerResponse): void {
-  if (Object.getPrototypeOf(request) !== incoming) pin(request, requestPins(request))
-  if (Object.getPrototypeOf(response) !== outgoing) pin(response, responsePins(response))
+export function adoptRequestAndResponse(
+  side: ExpressSide,
+  request: http.IncomingMessage,
+  response: http.ServerResponse
+): void {
+  if (Object.getPrototypeOf(request) !== incoming) defineUnlessOwn(request, ownRequestMembers(request))
+  if (Object.getPrototypeOf(response) !== outgoing) defineUnlessOwn(response, ownResponseMembers(response))
   Object.setPrototypeOf(request, side.expressApp.request)
   Object.setPrototypeOf(response, side.expressApp.response)
   const linked = request as LinkedRequest
@@ -54,16 +58,20 @@ export function adoptPair(side: ExpressSide, request: http.IncomingMessage, resp
 const LEFT_BY_EXPRESS = ['params', 'next', 'route', 'baseUrl'] as const
 
 /**
- * Takes back a pair of ours whose prototypes another Express application on the host has replaced with its own.
+ * Takes back a request and response of ours whose prototypes another Express application on the host has replaced with its own.
  */
-export function reclaimPair(side: ExpressSide, request: http.IncomingMessage, response: http.ServerResponse): void {
+export function reclaimRequestAndResponse(
+  side: ExpressSide,
+  request: http.IncomingMessage,
+  response: http.ServerResponse
+): void {
   Object.setPrototypeOf(request, side.IncomingMessage.prototype as object)
   Object.setPrototypeOf(response, side.ServerResponse.prototype as object)
   for (const name of LEFT_BY_EXPRESS) Reflect.deleteProperty(request, name)
 }
 
 /** Own members are left as they are: a mock has its functions on the object itself, and tests wait for what they emit. */
-function pin(target: object, members: PropertyDescriptorMap): void {
+function defineUnlessOwn(target: object, members: PropertyDescriptorMap): void {
   const own = Object.keys(target).filter((name) => name in members)
   const kept = own.length === 0 ? members : omit(members, own)
   Object.defineProperties(target, kept)
@@ -73,10 +81,10 @@ function omit(members: PropertyDescriptorMap, names: readonly string[]): Propert
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
-const pins = new WeakMap<object, PropertyDescriptorMap>()
+const membersByKind = new WeakMap<object, PropertyDescriptorMap>()
 
-function requestPins(request: http.IncomingMessage): PropertyDescriptorMap {
-  return pinsOf(request, () => ({
+function ownRequestMembers(request: http.IncomingMessage): PropertyDescriptorMap {
+  return membersOfKind(request, () => ({
     ...membersOf(request, [incoming, Readable.prototype]),
     [kOtherKind]: hiddenMethod(true),
     _destroy: hiddenMethod(request._destroy), // IncomingMessage's own takes a request without `complete` for a cut one
@@ -93,8 +101,8 @@ function http2Members(request: http.IncomingMessage): PropertyDescriptorMap {
   }
 }
 
-function responsePins(response: http.ServerResponse): PropertyDescriptorMap {
-  return pinsOf(response, () => {
+function ownResponseMembers(response: http.ServerResponse): PropertyDescriptorMap {
+  return membersOfKind(response, () => {
     const kind = Object.getPrototypeOf(response) as http.ServerResponse & Trailing
     const isHttp2 = response.req?.httpVersionMajor === 2
     const members = { ...membersOf(response, [outgoing]), ...writingMembers(isHttp2 ? checkingHeaders(kind) : kind) }
@@ -130,12 +138,12 @@ function resetting(destroy: http.ServerResponse['destroy']): unknown {
  */
 function checkingHeaders(kind: http.ServerResponse): http.ServerResponse {
   return Object.create(kind, {
-    setHeader: hiddenMethod(checked(kind.setHeader)),
-    appendHeader: hiddenMethod(checked(kind.appendHeader))
+    setHeader: hiddenMethod(checkingSetter(kind.setHeader)),
+    appendHeader: hiddenMethod(checkingSetter(kind.appendHeader))
   }) as http.ServerResponse
 }
 
-function checked(set: (name: string, value: string[]) => unknown): unknown {
+function checkingSetter(set: (name: string, value: string[]) => unknown): unknown {
   return function (this: http.ServerResponse, name: string, value: string[]) {
     if (!this.headersSent) validateHeader(name, value)
     return set.call(this, name, value)
@@ -156,17 +164,17 @@ function setTrailerOf({ setTrailer }: Trailing): unknown {
 }
 
 /** One set per kind of object. */
-function pinsOf(target: object, create: () => PropertyDescriptorMap): PropertyDescriptorMap {
+function membersOfKind(target: object, create: () => PropertyDescriptorMap): PropertyDescriptorMap {
   const kind = Object.getPrototypeOf(target) as object
-  let found = pins.get(kind)
-  if (found === undefined) pins.set(kind, (found = create()))
+  let found = membersByKind.get(kind)
+  if (found === undefined) membersByKind.set(kind, (found = create()))
   return found
 }
 
-/** What every pair has from node's EventEmitter, the list of listeners included, which must stay the object's own. */
+/** What every request and response has from node's EventEmitter, the list of listeners included, which must stay the object's own. */
 const SHARED = new Set<string | symbol>(['constructor', ...Reflect.ownKeys(EventEmitter.prototype)])
 
-/** The members of an object's prototypes down to the ones that every pair has, the nearer ones winning. */
+/** The members of an object's prototypes down to the ones that every request and response has, the nearer ones winning. */
 function membersOf(target: object, ends: readonly object[]): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {}
   const stops = new Set<object | null>([...ends, Object.prototype, null])

@@ -13,7 +13,7 @@ import {
   type LinkedRequest,
   type LinkedResponse
 } from '../link/state.js'
-import { reclaimPair, adoptPair } from './http2-and-injected.js'
+import { reclaimRequestAndResponse, adoptRequestAndResponse } from './http2-and-injected.js'
 
 /**
  * Makes a running server of the host's create our objects, if it still creates node's own. Where that cannot be done,
@@ -32,7 +32,7 @@ export function adoptServer(server: http.Server, side: ExpressSide): boolean {
 const seen = new WeakSet<http.Server>()
 
 /**
- * {@link adoptServer} for the server that made a pair, at the first of its requests: `http.createServer(app)` then costs what
+ * {@link adoptServer} for the server that made a request, at the first one of it: `http.createServer(app)` then costs what
  * `app.listen()` does. Its other listeners get our objects as well, which are node's own where no reply belongs to them.
  */
 export function adoptServerOf(request: http.IncomingMessage, response: http.ServerResponse, side: ExpressSide): void {
@@ -43,11 +43,12 @@ export function adoptServerOf(request: http.IncomingMessage, response: http.Serv
   adoptServer(server, side)
 }
 
-/** Ties Node's pair to Fastify's. The first step of every request that meets Express code. */
+/** Ties Node's request and response to Fastify's. The first step of every request that meets Express code. */
 export function link(side: ExpressSide, request: FastifyRequest, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
-  if (response[kReply] === undefined) adoptPair(side, request.raw, reply.raw)
-  else if ((request.raw as LinkedRequest)[kExpressSide] !== side) reclaimPair(side, request.raw, reply.raw)
+  if (response[kReply] === undefined) adoptRequestAndResponse(side, request.raw, reply.raw)
+  else if ((request.raw as LinkedRequest)[kExpressSide] !== side)
+    reclaimRequestAndResponse(side, request.raw, reply.raw)
   response[kReply] = reply
   joinHeaders(response, headersOf(reply))
   const linked = request.raw as LinkedRequest
@@ -55,8 +56,8 @@ export function link(side: ExpressSide, request: FastifyRequest, reply: FastifyR
   if (side.parsesBodies) armTap(linked)
 }
 
-/** Makes our members work on a pair of a foreign Express app's in which one of ours is mounted: they act as Express's own. */
-export function prepareForeignPair(request: http.IncomingMessage, response: http.ServerResponse): void {
+/** Makes our members work on the objects of a foreign Express app in which one of ours is mounted: they act as Express's own. */
+export function prepareForeignRequest(request: http.IncomingMessage, response: http.ServerResponse): void {
   if ((response as LinkedResponse)[kReply] !== undefined) return
   initRequestState(request)
   initResponseState(response)

@@ -43,17 +43,17 @@ function refusalIn(thrown: unknown): RequestError | undefined {
 }
 
 function refusalStatus(mediaType: MediaType): number {
-  return mediaType === GRAPHQL_TYPE ? 400 : 200
+  return mediaType === GRAPHQL_MEDIA_TYPE ? 400 : 200
 }
 
-export const JSON_TYPE = 'application/json'
-const GRAPHQL_TYPE = 'application/graphql-response+json'
+export const JSON_MEDIA_TYPE = 'application/json'
+const GRAPHQL_MEDIA_TYPE = 'application/graphql-response+json'
 
-export type MediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE
+export type MediaType = typeof JSON_MEDIA_TYPE | typeof GRAPHQL_MEDIA_TYPE
 
 const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
-  [JSON_TYPE]: `${JSON_TYPE}; charset=utf-8`,
-  [GRAPHQL_TYPE]: `${GRAPHQL_TYPE}; charset=utf-8`
+  [JSON_MEDIA_TYPE]: `${JSON_MEDIA_TYPE}; charset=utf-8`,
+  [GRAPHQL_MEDIA_TYPE]: `${GRAPHQL_MEDIA_TYPE}; charset=utf-8`
 }
 
 /**
@@ -62,9 +62,9 @@ const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
  */
 function mediaTypeFor(request: FastifyRequest): MediaType {
   // few clients name it, and negotiation costs more than this test
-  if (!request.headers.accept?.includes('graphql-response')) return JSON_TYPE
-  const best = express.request.accepts.call(request.raw as Request, JSON_TYPE, GRAPHQL_TYPE)
-  return best === GRAPHQL_TYPE ? GRAPHQL_TYPE : JSON_TYPE
+  if (!request.headers.accept?.includes('graphql-response')) return JSON_MEDIA_TYPE
+  const best = express.request.accepts.call(request.raw as Request, JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE)
+  return best === GRAPHQL_MEDIA_TYPE ? GRAPHQL_MEDIA_TYPE : JSON_MEDIA_TYPE
 }
 
 const ALLOW_ORIGIN = 'access-control-allow-origin'

@@ -65,12 +65,12 @@ function createLoader<Key, Value, Context>(
 ): DataLoader<Key, Value | null> {
   const loader = new Loader<Key, Value | null>(async (keys) => {
     if (kind === 'mutation') loader.clearAll()
-    return inOrder(keys, await loadMany(keys, context))
+    return valuesInKeyOrder(keys, await loadMany(keys, context))
   })
   return loader
 }
 
-function inOrder<Key, Value>(keys: readonly Key[], values: Batch<Key, Value>): (Value | Error | null)[] {
+function valuesInKeyOrder<Key, Value>(keys: readonly Key[], values: Batch<Key, Value>): (Value | Error | null)[] {
   if (values instanceof Map) return keys.map((key) => (values as ReadonlyMap<Key, Value>).get(key) ?? null)
   const list = values as readonly (Value | Error | null | undefined)[]
   if (Array.isArray(values) && list.length === keys.length) return list.map((value) => value ?? null)

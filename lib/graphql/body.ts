@@ -6,8 +6,8 @@ import { bodyKind, parseBody } from '../body/parse.js'
 import { unsupportedBody } from '../errors/refusals.js'
 import { statusOf } from '../errors/error-handler.js'
 import { isRecord } from '../options/values.js'
-import { JSON_TYPE } from './answer.js'
-import { RequestError, refuseWith } from './errors.js'
+import { JSON_MEDIA_TYPE } from './answer.js'
+import { RequestError, throwHttpRefusal } from './errors.js'
 
 /** Bodies that middleware has read and parsed, of requests whose stream has nothing left for us. */
 const readBefore = new WeakMap<FastifyRequest, unknown>()
@@ -18,7 +18,7 @@ const readBefore = new WeakMap<FastifyRequest, unknown>()
  */
 export function acceptJsonOnly(scope: FastifyInstance, bodyLimit: number): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer', bodyLimit }, (request, bytes: Buffer, done) => {
+  scope.addContentTypeParser(JSON_MEDIA_TYPE, { parseAs: 'buffer', bodyLimit }, (request, bytes: Buffer, done) => {
     const finish: Done = (error, body) => done(error === null ? null : asRequestError(error), body)
     if (readBefore.has(request)) parseAgain(readBefore.get(request), bodyLimit, finish)
     else parseBytes(request, bytes, bodyLimit, finish)
@@ -35,7 +35,7 @@ function parseBytes({ headers }: FastifyRequest, bytes: Buffer, limit: number, d
 
 /** Middleware may leave a body parsed, or as text or bytes it has inflated. */
 function parseAgain(body: unknown, limit: number, done: Done): void {
-  const kind = bodyKind(JSON_TYPE)
+  const kind = bodyKind(JSON_MEDIA_TYPE)
   if (kind === null || (typeof body !== 'string' && !Buffer.isBuffer(body))) return done(null, body)
   parseBody(Buffer.from(body), { kind, encoding: undefined }, limit, done)
 }
@@ -69,11 +69,12 @@ export interface GraphqlParameters {
  * @throws RequestError 400 for anything else, lists of requests among it
  */
 export function readParameters(body: unknown): GraphqlParameters {
-  if (!isRecord(body)) return refuseWith(400, 'The body must be a JSON object')
+  if (!isRecord(body)) return throwHttpRefusal(400, 'The body must be a JSON object')
   const { query, operationName, variables, extensions } = body
-  if (typeof query !== 'string') return refuseWith(400, '"query" must be a string')
-  if (operationName != null && typeof operationName !== 'string') refuseWith(400, '"operationName" must be a string')
-  if (extensions != null && !isRecord(extensions)) refuseWith(400, '"extensions" must be an object')
-  if (variables != null && !isRecord(variables)) return refuseWith(400, '"variables" must be an object')
+  if (typeof query !== 'string') return throwHttpRefusal(400, '"query" must be a string')
+  if (operationName != null && typeof operationName !== 'string')
+    throwHttpRefusal(400, '"operationName" must be a string')
+  if (extensions != null && !isRecord(extensions)) throwHttpRefusal(400, '"extensions" must be an object')
+  if (variables != null && !isRecord(variables)) return throwHttpRefusal(400, '"variables" must be an object')
   return { query, operationName: operationName || undefined, variables: variables ?? undefined }
 }

@@ -17,7 +17,7 @@ import {
 } from '../options/rules.js'
 import { isRecord } from '../options/values.js'
 import { isTexts, isTimeout } from './cache/check-cache-options.js'
-import type { BackgroundJit, GraphqlRoutesOptions, HealthOptions } from './options.js'
+import type { BackgroundJit, GraphqlRoutesOptions, HealthOptions } from './graphql-options.js'
 import { SetupError } from './setup-error.js'
 
 const AT_LEAST_ONE: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }

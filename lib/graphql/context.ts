@@ -4,7 +4,7 @@ import { isProduction, type Mode } from '../contract/mode.js'
 import type { Request, Response } from '../contract/request.js'
 import { bearerToken } from '../auth/authenticate.js'
 import { checkOptions, hasMethods, isFunction, type OptionRules } from '../options/rules.js'
-import { settle } from '../options/values.js'
+import { thenOrNow } from '../options/values.js'
 import { SetupError } from './setup-error.js'
 
 /** A user to try an API with. */
@@ -98,7 +98,7 @@ export function createContextFactory(
     }
     if (own === undefined) return base
     // not by spreading: what the engine adds to such an object makes it slow, 9 µs a request
-    return settle(own(request, reply), (given) => Object.assign(base, given))
+    return thenOrNow(own(request, reply), (given) => Object.assign(base, given))
   }
 }
 

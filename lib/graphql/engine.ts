@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql'
 import mercurius, { type MercuriusOptions } from 'mercurius'
 import type { Resolvers } from '../contract/graphql.js'
 import type { Limits } from './limits.js'
-import type { GraphqlRoutesOptions } from './options.js'
+import type { GraphqlRoutesOptions } from './graphql-options.js'
 
 export interface EngineParts {
   schema: GraphQLSchema

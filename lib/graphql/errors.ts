@@ -19,12 +19,12 @@ export class RequestError extends Error {
 }
 
 /** Refuses a GraphQL request for what it says. */
-export function refuse(message: string, extensions?: GraphQLErrorExtensions): never {
+export function throwRefusal(message: string, extensions?: GraphQLErrorExtensions): never {
   throw new RequestError([new GraphQLError(message, extensions === undefined ? {} : { extensions })])
 }
 
 /** Refuses an HTTP request that holds no GraphQL request, or one that is too large to be read. */
-export function refuseWith(status: number, message: string): never {
+export function throwHttpRefusal(status: number, message: string): never {
   throw new RequestError([new GraphQLError(message)], status)
 }
 

@@ -1,9 +1,9 @@
 import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql'
 import { objectOf, wrongValue, type OptionRule, type OptionRules } from '../options/rules.js'
 import { fragmentsOf, isIntrospectionField, type OperationDocument } from './documents/operation.js'
-import { refuse } from './errors.js'
+import { throwRefusal } from './errors.js'
 import { SetupError } from './setup-error.js'
-import type { LimitOptions } from './options.js'
+import type { LimitOptions } from './graphql-options.js'
 import { BODY_LIMIT, withDefaults } from '../options/defaults.js'
 
 export type Limits = Required<LimitOptions>
@@ -65,13 +65,16 @@ interface Shape {
 export function checkShape({ operation, document }: OperationDocument, limits: Limits): void {
   const shape = createMeasure(document)(operation.selectionSet)
   if (shape.depth > limits.depth) {
-    refuse(`The query exceeds the maximum depth of ${limits.depth}`, { code: 'QUERY_TOO_DEEP', max: limits.depth })
+    throwRefusal(`The query exceeds the maximum depth of ${limits.depth}`, {
+      code: 'QUERY_TOO_DEEP',
+      max: limits.depth
+    })
   }
   if (shape.aliases > limits.aliases) {
-    refuse(`The query has more than ${limits.aliases} aliases`, { code: 'TOO_MANY_ALIASES', max: limits.aliases })
+    throwRefusal(`The query has more than ${limits.aliases} aliases`, { code: 'TOO_MANY_ALIASES', max: limits.aliases })
   }
   if (shape.fields > limits.rootFields) {
-    refuse(`The query has more than ${limits.rootFields} root fields`, {
+    throwRefusal(`The query has more than ${limits.rootFields} root fields`, {
       code: 'TOO_MANY_ROOT_FIELDS',
       max: limits.rootFields
     })

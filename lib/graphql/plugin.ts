@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { GraphqlRoutesOptions } from './options.js'
+import type { GraphqlRoutesOptions } from './graphql-options.js'
 import { importEndpoint } from './peers.js'
 
 /**

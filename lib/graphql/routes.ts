@@ -5,7 +5,7 @@ import { sendFailure, sendResult, answerPreflight, PREFLIGHT_CONFIG } from './an
 import { acceptJsonOnly, replayBody } from './body.js'
 import { createPostHandler, type Endpoint } from './execute.js'
 import { type ErrorFormat, RequestError } from './errors.js'
-import type { HealthOptions } from './options.js'
+import type { HealthOptions } from './graphql-options.js'
 import { assetNames, createPageHandler, sendAsset } from './page/playground.js'
 import type { Mode } from '../contract/mode.js'
 import { ApiError } from '../errors/api-error.js'
@@ -61,13 +61,13 @@ function createErrorHandler(format: ErrorFormat) {
   return (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return sendFailure(reply, unsupportedType(), format)
     const ours = error instanceof RequestError || /^FST_ERR_(CTP_|HANDLER_TIMEOUT)/.test(error.code ?? '')
-    if (!ours && !isLate(error, request)) throw error
+    if (!ours && !isHandlerTimeout(error, request)) throw error
     return sendFailure(reply, error, format)
   }
 }
 
 /** The app's handler timeout has passed behind the body, so no guard was waited for. */
-function isLate(error: Error, { body, raw }: FastifyRequest): boolean {
+function isHandlerTimeout(error: Error, { body, raw }: FastifyRequest): boolean {
   return body !== undefined && (raw as Partial<Request>).signal?.reason === error
 }
 

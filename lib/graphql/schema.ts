@@ -7,7 +7,7 @@ import {
   parse,
   validateSchema
 } from 'graphql'
-import type { GraphqlRoutesOptions } from './options.js'
+import type { GraphqlRoutesOptions } from './graphql-options.js'
 import { SetupError } from './setup-error.js'
 
 /** The schema an endpoint serves: the given object, or one built from `typeDefs`. Every fault of it is reported at once. */

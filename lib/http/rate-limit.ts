@@ -49,7 +49,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     try {
       await counter.consume(keyFor(request))
     } catch (refusal) {
-      if (refusal instanceof RateLimiterRes) refuse(response, refusal, message)
+      if (refusal instanceof RateLimiterRes) answerTooMany(response, refusal, message)
       else next(refusal)
       return
     }
@@ -72,7 +72,7 @@ function createKey(): (request: Request) => string {
   return (request) => clientRouteKey(request, warn)
 }
 
-function refuse(response: Response, { msBeforeNext }: RateLimiterRes, message: string): void {
+function answerTooMany(response: Response, { msBeforeNext }: RateLimiterRes, message: string): void {
   response.setHeader('Retry-After', Math.max(1, Math.ceil(msBeforeNext / 1000)))
   response.status(429).json({ error: 'TOO_MANY_ATTEMPTS', message })
 }

@@ -36,7 +36,7 @@ export interface Binder {
 }
 
 export function createBinder(entries: readonly MapEntry[], options: BindOptions): Binder {
-  const prefixes = inOrder(entries)
+  const prefixes = inRunningOrder(entries)
   const {
     ignoreTrailingSlash = false,
     ignoreDuplicateSlashes = false,
@@ -68,6 +68,6 @@ export function createBinder(entries: readonly MapEntry[], options: BindOptions)
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** In the order their middleware runs: the shorter first; of two equally long ones the less specific first. */
-function inOrder(entries: readonly MapEntry[]): readonly MapEntry[] {
+function inRunningOrder(entries: readonly MapEntry[]): readonly MapEntry[] {
   return entries.toSorted((a, b) => a.segments.length - b.segments.length || compareSpecificity(b.segments, a.segments))
 }

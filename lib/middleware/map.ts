@@ -30,7 +30,7 @@ export function parseMiddlewareMap(
   const parsed = Object.entries(map).map(([key, value]) => {
     const { middleware, wrong } = checkMiddlewareList(value)
     const { segments, problem } = parseKey(key, prefixes)
-    const problems = [...(problem === undefined ? [] : [problem]), ...wrong.map((entry) => wrongValue(key, entry))]
+    const problems = [...(problem === undefined ? [] : [problem]), ...wrong.map((entry) => wrongList(key, entry))]
     return { key, segments, middleware, problems: problems.map((found) => ({ ...found, files })) }
   })
   return {
@@ -41,7 +41,7 @@ export function parseMiddlewareMap(
   }
 }
 
-function wrongValue(key: string, { message, fix }: WrongEntry): Omit<BootProblem, 'files'> {
+function wrongList(key: string, { message, fix }: WrongEntry): Omit<BootProblem, 'files'> {
   const sentence = `The list of ${JSON.stringify(key)} in the middleware map ${message}`
   return { code: 'MIDDLEWARE_VALUE_INVALID', message: sentence, fix }
 }

@@ -34,7 +34,7 @@ export class Match {
   }
 }
 
-function isPlain({ segments }: MapEntry): boolean {
+function hasNoParams({ segments }: MapEntry): boolean {
   return segments.every(({ kind }) => kind === 'static')
 }
 
@@ -60,8 +60,8 @@ export class PrefixRouter {
   constructor(prefixes: readonly MapEntry[], options: PrefixRouterOptions) {
     this.#prefixes = prefixes
     this.#options = options
-    this.#plain = new Lookup(prefixes.filter(isPlain), options)
-    this.#open = prefixes.filter((prefix) => !isPlain(prefix)).map((prefix) => new Lookup([prefix], options))
+    this.#plain = new Lookup(prefixes.filter(hasNoParams), options)
+    this.#open = prefixes.filter((prefix) => !hasNoParams(prefix)).map((prefix) => new Lookup([prefix], options))
   }
 
   /** The prefixes that cover a request. All of them, if its path cannot be decoded. */

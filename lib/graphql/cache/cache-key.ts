@@ -8,12 +8,12 @@ export function argumentsKey(args: object): string | undefined {
     // `this` has the value as it was before a toJSON of its own changed it
     const before = this[name]
     if (!isExact(before)) exact = false
-    return exact ? inOrder(value) : undefined
+    return exact ? withSortedKeys(value) : undefined
   })
   return exact ? text : undefined
 }
 
-function inOrder(value: unknown): unknown {
+function withSortedKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -40,7 +40,7 @@ export function isKeepable(result: unknown): boolean {
       if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || seen.has(value)) continue
       if (value instanceof Error || value instanceof Promise) return false
       seen.add(value)
-      for (const member of membersOf(value)) left.push(member)
+      for (const member of valuesIn(value)) left.push(member)
     }
   } catch {
     return false
@@ -48,7 +48,7 @@ export function isKeepable(result: unknown): boolean {
   return true
 }
 
-function membersOf(value: object): Iterable<unknown> {
+function valuesIn(value: object): Iterable<unknown> {
   if (Array.isArray(value) || value instanceof Set) return value
   return value instanceof Map ? [...value.keys(), ...value.values()] : Object.values(value)
 }

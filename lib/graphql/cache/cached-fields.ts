@@ -1,6 +1,6 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql'
 import type { GraphqlContext } from '../../contract/graphql.js'
-import type { ResultCache, SharedLoad } from '../options.js'
+import type { ResultCache, SharedLoad } from '../graphql-options.js'
 import { requireField } from '../schema.js'
 import { SetupError } from '../setup-error.js'
 
@@ -43,7 +43,7 @@ function throughCache(name: string, resolve: Resolver): Resolver {
     const load = (own?: SharedLoad): unknown => resolve(source, args, own ? contextOf(own, context) : context, info)
     const cache = cacheOf(context)
     if (cache === undefined || !Object.hasOwn(cache.fields, name)) return load()
-    return cache.read(name, { args, context, load, onStoreError: (error) => warn(context, error) })
+    return cache.read(name, { args, context, load, onStoreError: (error) => logStoreError(context, error) })
   }
 }
 
@@ -69,7 +69,7 @@ async function invalidateAfter(writer: string, context: EngineContext): Promise<
   if (cache === undefined) return
   for (const [name, { invalidatedBy = [] }] of Object.entries(cache.fields)) {
     if (!invalidatedBy.includes(writer)) continue
-    await cache.invalidate(name).catch((error: unknown) => warn(context, error))
+    await cache.invalidate(name).catch((error: unknown) => logStoreError(context, error))
   }
 }
 
@@ -77,6 +77,6 @@ function cacheOf(context: EngineContext | undefined): ResultCache | undefined {
   return context?.app === undefined ? undefined : caches.get(context.app.graphql)
 }
 
-function warn(context: EngineContext, error: unknown): void {
+function logStoreError(context: EngineContext, error: unknown): void {
   context.app?.log.warn({ err: error }, 'The store of the GraphQL result cache failed')
 }

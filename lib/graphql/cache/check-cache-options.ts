@@ -12,7 +12,7 @@ import {
 } from '../../options/rules.js'
 import { isRecord } from '../../options/values.js'
 import { LONGEST_TIMEOUT } from '../../options/defaults.js'
-import type { CachedField, ResultCacheOptions } from '../options.js'
+import type { CachedField, ResultCacheOptions } from '../graphql-options.js'
 
 const KEPT: OptionRule = { expected: 'milliseconds', accepts: (value) => typeof value === 'number' && value >= 0 }
 const COUNT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }

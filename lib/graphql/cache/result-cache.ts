@@ -1,8 +1,8 @@
 import { argumentsKey, isKeepable } from './cache-key.js'
 import { checkCacheOptions } from './check-cache-options.js'
-import type { CachedField, CachedRead, ResultCache, ResultCacheOptions } from '../options.js'
+import type { CachedField, CachedRead, ResultCache, ResultCacheOptions } from '../graphql-options.js'
 import { createMemoryStore, type ResultStore } from './result-store.js'
-import { isPromise, settle } from '../../options/values.js'
+import { isPromise, thenOrNow } from '../../options/values.js'
 import { SetupError } from '../setup-error.js'
 import { ApiError } from '../../errors/api-error.js'
 
@@ -49,10 +49,10 @@ class FieldCache implements ResultCache {
     const place = this.#placeOf(field, read)
     if (place === undefined) return read.load()
     const generation = attempt(() => this.#store.generation(field), read)
-    return settle(generation, (generation) => {
+    return thenOrNow(generation, (generation) => {
       if (generation === undefined) return read.load()
       const key = `${field}#${generation}#${place}`
-      return settle(
+      return thenOrNow(
         attempt(() => this.#store.get(key), read),
         (kept) => (kept === undefined ? this.#load({ field, generation, key }, read) : kept.value)
       )
@@ -93,7 +93,7 @@ class FieldCache implements ResultCache {
     if (!isKeepable(value)) return
     const ms = this.fields[field]?.ms ?? this.#options.ms ?? 60_000
     const now = attempt(() => this.#store.generation(field), read)
-    void settle(now, (now) => {
+    void thenOrNow(now, (now) => {
       if (now === generation) return attempt(() => this.#store.set(key, { value }, ms), read)
     })
   }
@@ -146,9 +146,9 @@ class CacheLoad {
         this.#abort?.abort(this.#expired)
       }
       const timer = milliseconds === 0 ? undefined : setTimeout(expire, milliseconds)
-      const settle = (): void => clearTimeout(timer)
+      const stopTimer = (): void => clearTimeout(timer)
       result.then(resolve, reject)
-      result.then(settle, settle)
+      result.then(stopTimer, stopTimer)
     })
   }
 }

@@ -2,9 +2,9 @@ import type { GraphQLSchema } from 'graphql'
 import { isFunction, type OptionRule, type OptionRules } from '../../options/rules.js'
 import { isRecord } from '../../options/values.js'
 import type { Cost, Variables } from './cost-arithmetic.js'
-import type { ComplexityOptions, FieldCost } from '../options.js'
+import type { ComplexityOptions, FieldCost } from '../graphql-options.js'
 import { checkLimits, isNumber, LIMIT } from '../limits.js'
-import { refuse } from '../errors.js'
+import { throwRefusal } from '../errors.js'
 import { requireField } from '../schema.js'
 
 /** The rule by which costs are counted. */
@@ -48,6 +48,6 @@ export function checkCost(cost: Cost, rule: CostRule, variables: () => Variables
   if (actual <= rule.maximum) return
   const message = `The query exceeds the maximum complexity of ${rule.maximum}`
   const extensions = { code: 'QUERY_TOO_COMPLEX', max: rule.maximum }
-  if (rule.hideActual) refuse(message, extensions)
-  refuse(`${message}. Actual complexity is ${actual}`, { ...extensions, actual })
+  if (rule.hideActual) throwRefusal(message, extensions)
+  throwRefusal(`${message}. Actual complexity is ${actual}`, { ...extensions, actual })
 }

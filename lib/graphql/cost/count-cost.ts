@@ -15,7 +15,7 @@ import {
   type SelectionSetNode,
   type DirectiveNode
 } from 'graphql'
-import type { FieldCost } from '../options.js'
+import type { FieldCost } from '../graphql-options.js'
 import type { CostRule } from './cost-settings.js'
 import { holdsVariable, fragmentsOf, isIntrospectionField, type OperationDocument } from '../documents/operation.js'
 import { type Cost, CostPlan, type Term, type Variables } from './cost-arithmetic.js'

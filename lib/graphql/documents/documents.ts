@@ -18,7 +18,7 @@ import type { CostRule } from '../cost/cost-settings.js'
 import type { Cost } from '../cost/cost-arithmetic.js'
 import { costOfOperation } from '../cost/count-cost.js'
 import { checkShape, type Limits } from '../limits.js'
-import { refuseWith, RequestError } from '../errors.js'
+import { throwHttpRefusal, RequestError } from '../errors.js'
 import { MEBIBYTE } from '../../options/defaults.js'
 
 /** An operation that may run: parsed, validated and measured. */
@@ -68,7 +68,7 @@ export class Documents {
   /** @throws RequestError for a text or an operation that may not run */
   prepare(text: string, operationName: string | undefined, schema: GraphQLSchema): PreparedOperation {
     const { limits } = this.#rules
-    if (text.length > limits.text) refuseWith(400, `The query is longer than ${limits.text} characters`)
+    if (text.length > limits.text) throwHttpRefusal(400, `The query is longer than ${limits.text} characters`)
     if (schema !== this.#schema) this.#startOver(schema)
     // a name holds no colon, so no two pairs make the same key
     const key = `${operationName ?? ''}:${text}`

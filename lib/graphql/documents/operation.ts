@@ -16,7 +16,7 @@ import {
   visit,
   visitWithTypeInfo
 } from 'graphql'
-import { refuse } from '../errors.js'
+import { throwRefusal } from '../errors.js'
 
 /** One operation, and a document that holds it and its fragments, and no other operation. */
 export interface OperationDocument {
@@ -33,10 +33,10 @@ export function pickOperation(document: DocumentNode, name: string | undefined):
   const named = name === undefined ? operations : operations.filter((operation) => operation.name?.value === name)
   const [operation, second] = named
   if (operation === undefined) {
-    return refuse(name === undefined ? 'Must provide an operation.' : `Unknown operation named "${name}".`)
+    return throwRefusal(name === undefined ? 'Must provide an operation.' : `Unknown operation named "${name}".`)
   }
-  if (second !== undefined) return refuse('Must provide operation name if query contains multiple operations.')
-  if (operation.operation === OperationTypeNode.SUBSCRIPTION) refuse('Subscriptions are not supported.')
+  if (second !== undefined) return throwRefusal('Must provide operation name if query contains multiple operations.')
+  if (operation.operation === OperationTypeNode.SUBSCRIPTION) throwRefusal('Subscriptions are not supported.')
   if (operations.length === 1) return { operation, document }
   return { operation, document: separateOperations(document)[operation.name?.value ?? ''] ?? document }
 }
@@ -72,7 +72,7 @@ export function isCompilable(document: DocumentNode, schema: GraphQLSchema): boo
     document,
     visitWithTypeInfo(types, {
       enter(node) {
-        if (!isPlain(node, types.getParentType())) compilable = false
+        if (!compilesAlike(node, types.getParentType())) compilable = false
         return undefined
       }
     })
@@ -80,7 +80,7 @@ export function isCompilable(document: DocumentNode, schema: GraphQLSchema): boo
   return compilable
 }
 
-function isPlain(node: ASTNode, parent: GraphQLNamedType | null | undefined): boolean {
+function compilesAlike(node: ASTNode, parent: GraphQLNamedType | null | undefined): boolean {
   if (node.kind === Kind.DIRECTIVE) return false
   if (node.kind === Kind.SELECTION_SET) return !isResolvedAtRuntime(parent)
   if (node.kind === Kind.FIELD) return (node.alias ?? node.name).value !== '__proto__'

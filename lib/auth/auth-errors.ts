@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 /** Answers in the wanted form. A 401 names the scheme, as RFC 9110 asks. */
-export function refuse(request: Request, response: Response, form: ErrorForm, refusal: Refusal): void {
+export function answerRefusal(request: Request, response: Response, form: ErrorForm, refusal: Refusal): void {
   const { status, code, message } = refusal
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer')
   response.status(status).json(form === 'flat' ? { error: code, message } : nestedBody(request, refusal))
