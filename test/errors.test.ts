@@ -996,6 +996,10 @@ t.test("an error handler of Fastify's kind", async (t) => {
       for (const line of ['GET /api/throws', 'GET /api/none', 'GET /%zz'])
         t.equal((await callByInject(app)(line)).status, 418, `${rule}: ${line}`)
     }
+    const app = await appOf(t, { routes: sourceRoutes() })
+    t.throws(() => app.setErrorHandler({ handle: errorHandler } as never), {
+      message: 'setErrorHandler takes a function; it was given an object'
+    })
   })
 })
 

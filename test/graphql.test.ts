@@ -749,6 +749,10 @@ t.test('what is wrong is named, with what was given and what is wanted', async (
     [
       { complexity: { max: 5 } },
       'The option complexity of graphqlRoutes has no field max; its fields are maximum, defaultCost, fields'
+    ],
+    [
+      { complexity: { fields: { 'Query.nobody': 2 } } },
+      'The schema has no field "Query.nobody": write Type.field, with an object type of the schema'
     ]
   ]
   for (const [given, message] of rows) {

@@ -1012,6 +1012,45 @@ t.test('results that cannot be sent are 500, and the process goes on', async (t)
   )
 })
 
+t.test('a status line that cannot be sent is an error that says what can', async (t) => {
+  const rows: { rule: string; GET: AnyHandler; message: string }[] = [
+    {
+      rule: 'a status below 200 of an answer',
+      GET: (_, response) => response.status(199).json({}),
+      message: 'Status 199 cannot be sent: it must be a number from 200 to 999'
+    },
+    {
+      rule: 'a status below 100 of writeHead',
+      GET: (_, response) => response.writeHead(99).end(),
+      message: 'Invalid status code: 99'
+    },
+    {
+      rule: 'a status of the wrong type',
+      GET: (_, response) => Reflect.set(response, 'statusCode', 10n) && {},
+      message: 'Status of type bigint cannot be sent: it must be a number from 200 to 999'
+    },
+    {
+      rule: 'a control character in the status message',
+      GET: (_, response) => Reflect.set(response, 'statusMessage', 'a\nb') && {},
+      message:
+        'The status message has the character U+000A at index 1; node sends a tab, U+0020 to U+007E and U+0080 to U+00FF'
+    },
+    {
+      rule: 'a character beyond Latin-1 in the status message',
+      GET: (_, response) => Reflect.set(response, 'statusMessage', '5 \u20AC') && {},
+      message:
+        'The status message has the character U+20AC at index 2; node sends a tab, U+0020 to U+007E and U+0080 to U+00FF'
+    }
+  ]
+  const routes = Object.fromEntries(rows.map(({ GET }, index) => [`r${index}`, { GET }]))
+  onEveryHost(t, { routes, options: { errorHandler } }, async (t, call) => {
+    for (const [index, { rule, message }] of rows.entries()) {
+      const { status, json } = await call(`GET /api/r${index}`)
+      t.match({ status, message: json.error?.message }, { status: 500, message }, rule)
+    }
+  })
+})
+
 t.test('what was said of a failed answer is not said of the error', async (t) => {
   const describe = (response: any): void => {
     response.set({ 'Content-Encoding': 'gzip', 'Content-Length': '5', ETag: '"x"', 'X-Kept': '1' }).type('csv')

@@ -79,8 +79,8 @@ export function isUnfinished(response: LinkedResponse): boolean {
 }
 
 /**
- * A second answer is a mistake, never a crash: the first one counts. Where the first one has only begun, the client would
- * wait for its end for ever: the error goes to error middleware, as in Express.
+ * The application has answered twice, which must not end the process: the first answer counts, and the second is logged. If the
+ * first has only begun, the client would wait for its end for ever, so the error goes to error middleware, as in Express.
  */
 export function refuseSecond(response: LinkedResponse, by: string): LinkedResponse {
   if (response[kAnswered] === REFUSED) {
@@ -89,7 +89,9 @@ export function refuseSecond(response: LinkedResponse, by: string): LinkedRespon
   }
   if (!isUnfinished(response)) return tooLate(response, by)
   response[kAnswered] = REFUSED
-  const error = new Error(`The answer had begun (write, writeHead, flushHeaders) before ${by}`)
+  const error = new Error(
+    `${by} cannot answer: write, writeHead or flushHeaders has begun the answer, which only write and end continue`
+  )
   ;(response.req as LinkedRequest).next?.(Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' }))
   return response
 }

@@ -1,20 +1,26 @@
 import { kAnswered, kReply, OPEN, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 
-const NOT_IN_STATUS_LINE = /[^\t\x20-\x7e\x80-\xff]/
+const NOT_IN_STATUS_LINE = /[^\t\x20-\x7e\x80-\xff]/u
 
 /** The error for a status or a reason phrase that node refuses to write; undefined when it would write both. */
 export function statusLineError({ statusCode, statusMessage }: LinkedResponse, lowest = 100): Error | undefined {
   const isStatus = typeof statusCode === 'number' || typeof statusCode === 'string'
   if (!isStatus || !(statusCode >= lowest && statusCode <= 999)) {
-    return new RangeError(`Status ${isStatus ? statusCode : `of type ${typeof statusCode}`} cannot be sent`)
+    const given = isStatus ? String(statusCode) : `of type ${typeof statusCode}`
+    return new RangeError(`Status ${given} cannot be sent: it must be a number from ${lowest} to 999`)
   }
   return statusMessage === undefined ? undefined : phraseError(statusMessage)
 }
 
 function phraseError(phrase: unknown): Error | undefined {
   if (isNoPhrase(phrase)) return new TypeError(`A status message is text, not a value of type ${typeof phrase}`)
-  if (!phrase || !NOT_IN_STATUS_LINE.test(phrase as string)) return undefined
-  return new TypeError('The status message has a character that cannot be sent')
+  const wrong = phrase ? NOT_IN_STATUS_LINE.exec(phrase as string) : null
+  return wrong === null ? undefined : new TypeError(`The status message has ${describeCharacter(wrong)}`)
+}
+
+function describeCharacter({ 0: character, index }: RegExpExecArray): string {
+  const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')
+  return `the character U+${code} at index ${index}; node sends a tab, U+0020 to U+007E and U+0080 to U+00FF`
 }
 
 /** Node takes any value for a reason phrase, and sends the text that it makes of it. */

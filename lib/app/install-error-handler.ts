@@ -1,5 +1,5 @@
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { isThenable } from '../options/values.js'
+import { describeType, isThenable } from '../options/values.js'
 import { readProperty } from '../errors/read-property.js'
 import { shortenError, toReadableError } from '../errors/readable-error.js'
 import { resetStatusLine } from '../answer/status-line.js'
@@ -41,7 +41,9 @@ export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { er
   replaceMethod(app, 'setErrorHandler', (scope, given, setErrorHandler) => {
     const [handler] = given
     if (scope !== app) return setErrorHandler(handler)
-    if (typeof handler !== 'function') throw new TypeError('setErrorHandler takes a function')
+    if (typeof handler !== 'function') {
+      throw new TypeError(`setErrorHandler takes a function; it was given ${describeType(handler)}`)
+    }
     replace(handler as NonNullable<AppOptions['errorHandler']>)
     return scope
   })

@@ -75,7 +75,10 @@ async function remove(files: TempFiles, request: LinkedRequest): Promise<void> {
   try {
     await files.remove()
   } catch (error) {
-    responseOf(request)[kReply]?.log.warn({ err: error }, 'Temporary files of an upload could not be removed')
+    responseOf(request)[kReply]?.log.warn(
+      { err: error },
+      'twinroute could not remove the temporary files of an upload; it tries again when the next process starts'
+    )
   }
 }
 

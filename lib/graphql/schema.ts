@@ -40,11 +40,17 @@ function invalid(faults: string): SetupError {
 
 type Field = ReturnType<GraphQLObjectType['getFields']>[string]
 
-/** The field of an object type by its coordinate, such as `Query.users`. One the schema does not have is a boot error. */
+/**
+ * The field of an object type by its coordinate, such as `Query.users`.
+ * @throws SetupError when the schema has no such field
+ */
 export function requireField(schema: GraphQLSchema, coordinate: string): Field {
   const [typeName = '', fieldName = ''] = coordinate.split('.')
   const type = schema.getType(typeName)
   const field = isObjectType(type) ? type.getFields()[fieldName] : undefined
   if (field !== undefined) return field
-  throw new SetupError('GRAPHQL_FIELD_UNKNOWN', `"${coordinate}" is no field of an object type of the schema`)
+  throw new SetupError(
+    'GRAPHQL_FIELD_UNKNOWN',
+    `The schema has no field "${coordinate}": write Type.field, with an object type of the schema`
+  )
 }

@@ -40,7 +40,7 @@ const RULES: OptionRules<ValidateOptions> = {
   bodyLimit: { expected: 'a positive number of bytes', accepts: isWhole(1) }
 }
 const SCHEMA: OptionRule = { expected: 'a Standard Schema', accepts: isSchema }
-/** A part by another name would not be checked at all. */
+/** What `validate` is given. Other names in a map are refused: a part under a misspelt name would never be checked. */
 const GIVEN: OptionRule = {
   expected: 'a Standard Schema, or an object with body, query and params',
   accepts: (value) => isSchema(value) || isRecord(value),
