@@ -187,7 +187,8 @@ export function deferContinue(request: IncomingMessage, response: LinkedResponse
 /** Fastify's parsers would consume the stream; they are replaced by one that returns what our own step has parsed. */
 export function skipBodyParsers(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', (request, _payload, done) => {
+  // an expression, as Fastify remembers what it matches; for `*` it would read the type of each request anew
+  scope.addContentTypeParser(/^/, (request, _payload, done) => {
     done(null, (request.raw as { body?: unknown }).body)
   })
 }

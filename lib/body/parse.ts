@@ -53,17 +53,27 @@ function parseJson(text: string): unknown {
   } catch {
     throw malformedBody('Request body is not valid JSON')
   }
-  // a deeper value needs a bracket pair per level, so short texts need no look
-  if (text.length > 2 * MAX_JSON_DEPTH && deeperThan(value, MAX_JSON_DEPTH)) {
+  if (hasBrackets(text, MAX_JSON_DEPTH + 1) && deeperThan(value, MAX_JSON_DEPTH)) {
     throw malformedBody(`Request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
   }
   return value
 }
 
+/** Whether a text opens at least so many objects and arrays: each level needs one, and to count them costs a tenth of a walk. */
+function hasBrackets(text: string, count: number): boolean {
+  let left = count
+  for (const bracket of '{[') {
+    for (let i = text.indexOf(bracket); i !== -1; i = text.indexOf(bracket, i + 1)) if (--left === 0) return true
+  }
+  return false
+}
+
 function deeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  for (const member of Object.values(value)) if (deeperThan(member, levels - 1)) return true
+  if (Array.isArray(value)) return value.some((member) => deeperThan(member, levels - 1))
+  // what JSON.parse makes has own members only; a list of them would have to be made for each object
+  for (const name in value) if (deeperThan((value as Record<string, unknown>)[name], levels - 1)) return true
   return false
 }
 
