@@ -93,12 +93,23 @@ t.test('code on the pages has no type errors', async (t) => {
   t.strictSame(compile(sheets.filter(isCode)), [])
 })
 
+/** A program as Node runs it, or lines of a shell, which are typed beside the sources. */
+function start({ file, language, text }: Sheet): Promise<{ stdout: string }> {
+  const folder = file.split('/')[0] ?? ''
+  if (language === 'sh') {
+    // The command of this repository, in place of the installed one
+    const lines = text.replaceAll('npx twinroute', 'node "$TWINROUTE/dist/command/twinroute.js"')
+    const env = { ...process.env, TWINROUTE: root }
+    return run('bash', ['-e', '-c', lines], { cwd: join(workshop, 'src', folder), env, timeout: 120_000 })
+  }
+  const program = join(workshop, 'out', file.replace(/ts$/, 'js'))
+  return run(process.execPath, ['--import', preload, program], { cwd: join(workshop, 'out', folder), timeout: 120_000 })
+}
+
 for (const page of pages) {
   for (const sheet of sheetsOf(page).filter(({ marks }) => marks.includes('run'))) {
     t.test(`the program at ${sheet.where} runs and prints what the page says`, async (t) => {
-      const program = join(workshop, 'out', sheet.file.replace(/ts$/, 'js'))
-      const cwd = join(workshop, 'out', sheet.file.split('/')[0] ?? '')
-      const running = run(process.execPath, ['--import', preload, program], { cwd, timeout: 120_000 })
+      const running = start(sheet)
       await t.resolves(running, 'it comes to its end')
       const { stdout } = await running
       const next = page.blocks.find(({ line }) => line > sheet.line)

@@ -902,3 +902,164 @@ t.test('no middleware can talk a conditional one out of running', async (t) => {
   composeChain({ steps: noted }, [], { covering: binder.covering })?.(request, {} as Response, () => {})
   t.strictSame(ran, ['/api/', '/api/admin'])
 })
+
+interface MatchRow {
+  ask: string
+  answer: 'handler' | 'options' | 'method-not-allowed' | 'not-found'
+  pattern?: string
+  /** The pattern of each other candidate, with the reason. */
+  lost?: Record<string, string>
+  runs?: string[]
+  /** The status and, of a handler, the place that a request gets. */
+  sent: (number | string)[]
+}
+
+const MATCHED = [
+  'users/me',
+  'users/[id]',
+  'users/[id].json',
+  'users/[id].tar.gz',
+  'users/[id].gz',
+  'files/[...path]',
+  'docs/[[...path]]',
+  'docs/[page]/edit'
+]
+
+const MATCHES: MatchRow[] = [
+  {
+    ask: 'GET /api/users/me',
+    answer: 'handler',
+    pattern: '/api/users/me',
+    lost: { '/api/users/[id]': 'me (text) comes before [id] (parameter)' },
+    runs: ['/api/users', '/api/users/me'],
+    sent: [200, 'users/me']
+  },
+  {
+    ask: 'DELETE /api/users/me',
+    answer: 'method-not-allowed',
+    pattern: '/api/users/me',
+    lost: { '/api/users/[id]': 'me (text) comes before [id] (parameter)' },
+    runs: ['/api/users', '/api/users/me'],
+    sent: [405]
+  },
+  {
+    ask: 'DELETE /api/users/7',
+    answer: 'handler',
+    pattern: '/api/users/[id]',
+    runs: ['/api/users'],
+    sent: [200, 'users/[id]']
+  },
+  {
+    ask: 'GET /api/users/a.tar.gz?x=1',
+    answer: 'handler',
+    pattern: '/api/users/[id].tar.gz',
+    lost: {
+      '/api/users/[id].gz': '[id].tar.gz has more text than [id].gz',
+      '/api/users/[id]': '[id].tar.gz (text with a parameter) comes before [id] (parameter)'
+    },
+    runs: ['/api/users'],
+    sent: [200, 'users/[id].tar.gz']
+  },
+  { ask: 'OPTIONS /api/users/7', answer: 'options', pattern: '/api/users/[id]', runs: ['/api/users'], sent: [204] },
+  { ask: 'HEAD /api/users/7', answer: 'handler', pattern: '/api/users/[id]', runs: ['/api/users'], sent: [200] },
+  { ask: 'GET /api/files/a/b', answer: 'handler', pattern: '/api/files/[...path]', sent: [200, 'files/[...path]'] },
+  { ask: 'GET /api/files', answer: 'not-found', sent: [404] },
+  { ask: 'GET /api/docs/', answer: 'handler', pattern: '/api/docs/[[...path]]', sent: [200, 'docs/[[...path]]'] },
+  {
+    ask: 'GET /api/docs/x/edit',
+    answer: 'handler',
+    pattern: '/api/docs/[page]/edit',
+    lost: { '/api/docs/[[...path]]': '[page] (parameter) comes before [[...path]] (optional catch-all)' },
+    sent: [200, 'docs/[page]/edit']
+  },
+  { ask: 'GET /api/users/nothing/there', answer: 'not-found', runs: ['/api/users'], sent: [404] }
+]
+
+t.test(
+  'a report says which route answers a request, what runs before it, and why the other candidates lose',
+  async (t) => {
+    const folders = MATCHED.map((folder) => [folder, folder === 'users/me' ? ['GET'] : ['GET', 'DELETE']] as const)
+    const apiDir = join(writeTree(t, echoTree(Object.fromEntries(folders))), 'api')
+    const middleware = marks({ '/api/users': 'users', '/api/users/me': 'me', '/api/other': 'other' })
+    const app = await createApp({ apiDir, mode: 'test', middleware })
+    t.teardown(() => app.close())
+    const report = describeRoutes(app)
+    for (const { ask, answer, pattern, lost = {}, runs = [], sent } of MATCHES) {
+      const [method = '', url = ''] = ask.split(' ')
+      const match = report.match(method, url)
+      t.equal(match.answer, answer, ask)
+      t.equal(match.route?.pattern, pattern, `${ask}: the route`)
+      t.strictSame(
+        Object.fromEntries(match.lost.map(({ route, reason }) => [route.pattern, reason])),
+        lost,
+        `${ask}: others`
+      )
+      t.strictSame(
+        match.middleware.map(({ prefix }) => prefix),
+        runs,
+        `${ask}: what runs`
+      )
+      const real = await app.inject({ method: method as 'GET', url })
+      const [status, place] = sent
+      t.equal(real.statusCode, status, `${ask}: the answer itself`)
+      if (place !== undefined) t.equal(real.json().place, place, `${ask}: the handler itself`)
+    }
+    const refused = report.match('DELETE', '/api/users/me')
+    t.strictSame(refused.allow, ['GET', 'HEAD', 'OPTIONS'])
+    t.strictSame(
+      refused.lost.map(({ hasMethod }) => hasMethod),
+      [true]
+    )
+  }
+)
+
+t.test('a middleware of a name runs where the value of a parameter equals it, and the report says so', async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['[section]/stats', 'admin'])), 'api')
+  const app = await createApp({ apiDir, mode: 'test', middleware: marks({ '/api/admin': 'guard' }) })
+  t.teardown(() => app.close())
+  const report = describeRoutes(app)
+  t.match(report.match('GET', '/api/admin/stats'), {
+    route: { pattern: '/api/[section]/stats', publicMethods: ['GET', 'HEAD'] },
+    middleware: [{ prefix: '/api/admin', names: ['guard'], conditional: false }]
+  })
+  t.strictSame(report.match('GET', '/api/shop/stats').middleware, [])
+})
+
+t.test('a match knows routes of plugins, prefixes of registrations, and the options of the router', async (t) => {
+  const apiDir = join(writeTree(t, treeOf(['users/[id]'])), 'api')
+  const routerOptions = { caseSensitive: false }
+  const app = await createApp({ apiDir, mode: 'test', middleware: {}, fastifyOptions: { routerOptions } })
+  t.teardown(() => app.close())
+  app.get('/api/users/me', async () => ({}))
+  await app.register(fileRoutes, { apiDir, mode: 'test', baseRoute: '/', prefix: '/v2', middleware: {} })
+  await app.ready()
+  const report = describeRoutes(app)
+  t.match(report.match('GET', '/api/users/me'), {
+    answer: 'handler',
+    route: { pattern: '/api/users/me', file: undefined },
+    lost: [{ route: { pattern: '/api/users/[id]' } }]
+  })
+  t.equal(report.match('POST', '/api/users/me').route?.pattern, '/api/users/[id]', 'the plugin has no POST')
+  t.equal(report.match('GET', '/API/Users/7').route?.pattern, '/api/users/[id]')
+  t.match(report.match('GET', '/v2/users/7'), { answer: 'handler', route: { pattern: '/users/[id]' } })
+  t.equal(report.match('GET', '/users/7').answer, 'not-found')
+})
+
+t.test('a report names the methods that pass no middleware, and the file of the map', async (t) => {
+  const top = writeTree(t, {
+    'middleware.js': "export const middleware = { '/api/admin': [function guard(q, s, next) { next() }] }",
+    ...treeOf(['admin']),
+    'api/half/route.js': 'export const GET = () => ({}), POST = GET, middleware = { POST: [function own() {}] }'
+  })
+  const app = await createApp({ apiDir: join(top, 'api'), mode: 'test' })
+  t.teardown(() => app.close())
+  const { routes } = describeRoutes(app)
+  t.strictSame(
+    routes.map(({ pattern, publicMethods }) => [pattern, publicMethods]),
+    [
+      ['/api/admin', []],
+      ['/api/half', ['GET', 'HEAD']]
+    ]
+  )
+  t.match(routes[0]?.middleware, [{ prefix: '/api/admin', names: ['guard'], file: join(top, 'middleware.js') }])
+})

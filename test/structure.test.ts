@@ -60,7 +60,7 @@ interface Rule {
 
 const RULES: Rule[] = [
   {
-    rule: 'a folder imports only from folders below it, and nobody imports an entry',
+    rule: 'a folder imports only from folders below it, and only the command imports entries',
     problems: (file) => ownImports(file).flatMap((found) => layerProblem(found) ?? [])
   },
   {

@@ -39,6 +39,8 @@ export interface BootWarning {
 export interface RouteManifest {
   apiDir: string
   baseRoute: string
+  /** Absolute path of the middleware file; undefined for none, and for a map given as an option. */
+  middlewareFile: string | undefined
   routes: readonly ManifestRoute[]
   warnings: readonly BootWarning[]
 }

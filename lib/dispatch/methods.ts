@@ -21,7 +21,7 @@ export function methodTable(module: RouteModule, serverMethods: readonly string[
 }
 
 /** The `Allow` header of a route (RFC 9110, section 10.2.1): what it exports, HEAD beside GET, and OPTIONS always. */
-function allowedMethods(module: RouteModule): string {
+export function allowedMethods(module: RouteModule): string {
   const methods = new Set(Object.keys(module.handlers))
   if (methods.has('GET')) methods.add('HEAD')
   methods.add('OPTIONS')

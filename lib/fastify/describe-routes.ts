@@ -1,93 +1,111 @@
-import type { BootWarning, RouteManifest } from '../contract/manifest.js'
-import { ROUTE_METHODS, type RouteModule } from '../contract/route-module.js'
-import type { Middleware } from '../contract/middleware.js'
-import { displayPath } from '../errors/boot-error.js'
-import type { Binder } from '../middleware/bind.js'
-import { conditionText, ownMiddleware, reportCondition, type ReportedCondition } from '../middleware/chain.js'
-import { isGuarded, type PublicHole, type BoundRoute } from '../middleware/report.js'
 import type { FastifyInstance } from 'fastify'
+import type { ManifestRoute } from '../contract/manifest.js'
+import { ROUTE_METHODS, type RouteModule } from '../contract/route-module.js'
+import type { Binder, ChainStep } from '../middleware/bind.js'
+import { mayNotRun, ownMiddleware, reportCondition } from '../middleware/chain.js'
+import { isGuarded, isMethodGuarded, type BoundRoute } from '../middleware/report.js'
+import { routerOptionsOf } from '../patterns/read-path.js'
+import { nameOf, RouteMatcher, type MatchableRoute } from './match-route.js'
+import type { ReportedRoute, ReportedStep } from './reported-route.js'
+import { RouteReport, type ReportParts } from './route-report.js'
 import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './server-state.js'
 
-/** The middleware of one prefix in front of a route. */
-export interface ReportedStep extends ReportedCondition {
-  /** The key of the middleware map. */
-  prefix: string
-  /** The names of the functions. */
-  names: readonly string[]
-}
-
-export interface ReportedRoute {
-  /** Those a request can use, HEAD of a GET included. */
-  methods: readonly string[]
-  /** `/api/users/[userId]` */
-  pattern: string
-  /** Absolute path of the route file. */
+/** A middleware map in front of routes. */
+interface Source {
+  binder: Binder
+  /** Absolute path of the middleware file. */
   file: string | undefined
-  /** From the middleware map, in the order it runs. */
-  middleware: readonly ReportedStep[]
-  /** The names of the route file's own middleware, by method. Methods without any are left out. */
-  own: Readonly<Record<string, readonly string[]>>
-  /** True when at least one method can be called without passing any middleware. */
-  public: boolean
-  /** The key of the empty array that makes it public. */
-  publicBy: string | undefined
 }
 
-/** All routes with what guards them. */
-export class RouteReport {
-  /** The most specific first. */
-  readonly routes: readonly ReportedRoute[]
-  /** Every place that is public although something around it is guarded. */
-  readonly holes: readonly PublicHole[]
-  /** What was odd at boot. */
-  readonly warnings: readonly BootWarning[]
-
-  constructor(routes: readonly ReportedRoute[], holes: readonly PublicHole[], warnings: readonly BootWarning[]) {
-    this.routes = routes
-    this.holes = holes
-    this.warnings = warnings
-  }
-
-  /** The report as a table, with the holes and warnings below it. */
-  toString(): string {
-    const rows = this.routes.map((route) => [
-      route.methods.join(' '),
-      route.pattern,
-      describeGuards(route),
-      route.file === undefined ? '' : displayPath(route.file)
-    ])
-    return [
-      table([['methods', 'path', 'middleware', 'file'], ...rows]),
-      section('public inside a guarded prefix', this.holes.filter(isPrefixHole).map(describeHole)),
-      section('without any middleware', this.holes.filter((hole) => !isPrefixHole(hole)).map(describeHole)),
-      section(
-        'warnings',
-        this.warnings.map(({ code, message }) => `${message} (${code})`)
-      )
-    ].join('')
-  }
-}
-
-/** What a report needs beside a manifest. */
-export interface ReportScope {
+/** What a registration is reported with. */
+interface ReportScope {
   /** Routes that come from no file but that the map covers, such as `/graphql`. */
   others?: readonly BoundRoute[]
   /** Routes that another registration reports, though this map guards them, too. */
   covered?: readonly BoundRoute[]
-  /** The binding of the app's own map, where these routes were registered on an app later. */
-  outer?: Binder
+  /** The app's own map, where these routes were registered on an app later. */
+  outer?: Source
 }
 
-/** Puts the manifest and the binding together. */
-export function reportRoutes(manifest: RouteManifest, binder: Binder, around: ReportScope = {}): RouteReport {
+interface Reported extends ReportParts {
+  matchable: readonly MatchableRoute[]
+}
+
+/**
+ * All routes of an app or host that twinroute serves or guards, each with the middleware bound to it, every public hole and
+ * every boot warning; `String(describeRoutes(app))` is a table, `describeRoutes(app).match('GET', '/api/users/me')` says
+ * which route answers and why the others do not.
+ *
+ * @param app what `createApp` resolved to, or an instance on which `fileRoutes` was registered (after `ready()`)
+ * @throws TypeError when twinroute has no routes there
+ */
+export function describeRoutes(app: FastifyInstance): RouteReport {
+  const registered = routesOf(app)
+  if (registered.length === 0)
+    throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
+  const reports = isApp(app)
+    ? reportsOfApp(registered, otherRoutesOf(app))
+    : registered.map((one) => reportRegistered(one))
+  return joinReports(app, reports)
+}
+
+/** The report of one registration alone. */
+export function reportRoutes(fastify: FastifyInstance, registered: RegisteredRoutes): RouteReport {
+  return joinReports(fastify, [reportRegistered(registered)])
+}
+
+function joinReports(fastify: FastifyInstance, reports: readonly Reported[]): RouteReport {
+  const parts: ReportParts = {
+    routes: reports.flatMap((report) => report.routes),
+    holes: reports.flatMap((report) => report.holes),
+    warnings: reports.flatMap((report) => report.warnings)
+  }
+  const routes = reports.flatMap(({ matchable }) => matchable)
+  const [own] = isApp(fastify) ? routesOf(fastify) : []
+  const scope = {
+    routes,
+    router: routerOptionsOf(fastify),
+    methods: fastify.supportedMethods,
+    whenNotFound: (request: { method: string; url: string }) => (own === undefined ? [] : stepsNotFound(own, request))
+  }
+  return new RouteReport(parts, () => new RouteMatcher(scope))
+}
+
+/** The app's own registration is the first; its map guards all that was registered later, too. */
+function reportsOfApp([own, ...later]: readonly RegisteredRoutes[], others: readonly BoundRoute[]): Reported[] {
+  if (own === undefined) return []
+  const covered = later.flatMap(({ manifest }) => manifest.routes)
+  return [
+    reportRegistered(own, { others, covered }),
+    ...later.map((one) => reportRegistered(one, { outer: sourceOf(own) }))
+  ]
+}
+
+function sourceOf({ manifest, binder }: RegisteredRoutes): Source {
+  return { binder, file: manifest.middlewareFile }
+}
+
+function reportRegistered(registered: RegisteredRoutes, around: ReportScope = {}): Reported {
+  const { manifest, binder, prefix } = registered
   const { others = [], covered = [], outer } = around
+  const own = sourceOf(registered)
+  const sources = outer === undefined ? [own] : [outer, own]
   const routes: readonly BoundRoute[] = [...manifest.routes, ...others]
-  const binders = outer === undefined ? [binder] : [outer, binder]
-  return new RouteReport(
-    routes.map((route) => describeRoute(route, binders)),
-    binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer, routes, path)),
-    [...manifest.warnings, ...binder.report([...routes, ...covered]).warnings]
-  )
+  const matchable = [
+    ...manifest.routes.map((route) => ({ ...describeRoute(route, sources), paths: mountPaths(route, prefix) })),
+    ...others.map((route) => ({ ...describeRoute(route, sources), paths: [route.pattern] }))
+  ]
+  return {
+    matchable,
+    routes: matchable.map(({ route }) => route),
+    holes: binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer?.binder, routes, path)),
+    warnings: [...manifest.warnings, ...binder.report([...routes, ...covered]).warnings]
+  }
+}
+
+function mountPaths({ fastifyPaths }: ManifestRoute, prefix: string): string[] {
+  const mount = prefix.replace(/\/$/, '')
+  return fastifyPaths.map((path) => (path === '/' && mount !== '' ? mount : mount + path))
 }
 
 /** Whether the app's own map guards what this binding alone would call a hole. */
@@ -96,22 +114,41 @@ function isGuardedBy(outer: Binder | undefined, routes: readonly BoundRoute[], p
   return outer !== undefined && route !== undefined && isGuarded(outer.chainFor(route.segments), undefined)
 }
 
-function describeRoute(
-  { pattern, segments, file, module, methods = [] }: BoundRoute,
-  binders: readonly Binder[]
-): ReportedRoute {
-  const chains = binders.map((binder) => binder.chainFor(segments))
-  return {
-    methods: module === undefined ? methods : servedMethods(module),
+function describeRoute(bound: BoundRoute, sources: readonly Source[]): Omit<MatchableRoute, 'paths'> {
+  const { pattern, segments, file, module } = bound
+  const chains = sources.map(({ binder, file }) => ({ ...binder.chainFor(segments), binder, file }))
+  const methods = module === undefined ? (bound.methods ?? []) : servedMethods(module)
+  const publicMethods = methods.filter((method) => chains.every((chain) => !isMethodGuarded(chain, module, method)))
+  const route: ReportedRoute = {
+    methods,
     pattern,
     file,
-    middleware: chains
-      .flatMap(({ steps }) => steps)
-      .map((step) => ({ prefix: step.prefix, names: step.middleware.map(nameOf), ...reportCondition(step) })),
+    middleware: chains.flatMap(({ steps, file }) => steps.map((step) => reportStep(step, file))),
     own: module === undefined ? {} : ownNames(module),
-    public: chains.every((chain) => !isGuarded(chain, module)),
+    public: publicMethods.length > 0,
+    publicMethods,
     publicBy: chains.at(-1)?.publicBy
   }
+  const running: MatchableRoute['running'] = (request) =>
+    chains.flatMap(({ steps, binder, file }) => {
+      const covering = steps.some(mayNotRun) ? binder.covering(request) : new Set<string>()
+      return steps
+        .filter((step) => !mayNotRun(step) || covering.has(step.prefix))
+        .map((step) => ({ ...reportStep(step, file), conditional: false }))
+    })
+  return { route, segments, module, running }
+}
+
+/** What the app's map asks of a path that no route has. */
+function stepsNotFound(own: RegisteredRoutes, request: { method: string; url: string }): ReportedStep[] {
+  const guards = own.binder.guards(request)
+  return own.binder.everything.steps
+    .filter(({ prefix }) => guards.has(prefix))
+    .map((step) => ({ ...reportStep(step, own.manifest.middlewareFile), conditional: false }))
+}
+
+function reportStep(step: ChainStep, file: string | undefined): ReportedStep {
+  return { prefix: step.prefix, names: step.middleware.map(nameOf), file, ...reportCondition(step) }
 }
 
 function servedMethods({ handlers }: RouteModule): string[] {
@@ -121,78 +158,4 @@ function servedMethods({ handlers }: RouteModule): string[] {
 function ownNames(module: RouteModule): Record<string, readonly string[]> {
   const named = servedMethods(module).map((method) => [method, ownMiddleware(module, method).map(nameOf)] as const)
   return Object.fromEntries(named.filter(([, names]) => names.length > 0))
-}
-
-function nameOf(middleware: Middleware): string {
-  return middleware.name === '' ? '(anonymous)' : middleware.name
-}
-
-function describeGuards({ middleware, own, publicBy, public: isPublic }: ReportedRoute): string {
-  const fromMap = middleware.map((step) => `${step.prefix}${conditionText(step)}: ${step.names.join(', ')}`)
-  const guards = [...fromMap, ...describeOwn(own)]
-  if (isPublic) guards.unshift(publicBy === undefined ? 'public' : `public by ${publicBy}`)
-  return guards.join('; ')
-}
-
-/** Methods with the same list are named together. */
-function describeOwn(own: ReportedRoute['own']): string[] {
-  const methods = new Map<string, string[]>()
-  for (const [method, names] of Object.entries(own)) {
-    const list = names.join(', ')
-    methods.set(list, [...(methods.get(list) ?? []), method])
-  }
-  return [...methods].map(([list, names]) => `${names.join(' ')}: ${list}`)
-}
-
-function isPrefixHole(hole: PublicHole): boolean {
-  return hole.kind === 'prefix'
-}
-
-function describeHole({ path, inside }: PublicHole): string {
-  return inside.length === 0 ? path : `${path} (inside ${inside.join(', ')})`
-}
-
-function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `\n${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-  return lines.map((line) => `${line.trimEnd()}\n`).join('')
-}
-
-/**
- * All routes of an app or host that twinroute serves or guards, each with the middleware bound to it, every public hole and
- * every boot warning; `String(describeRoutes(app))` is a table.
- *
- * @param app what `createApp` resolved to, or an instance on which `fileRoutes` was registered (after `ready()`)
- * @throws TypeError when twinroute has no routes there
- */
-export function describeRoutes(app: FastifyInstance): RouteReport {
-  const registered = routesOf(app)
-  if (registered.length === 0)
-    throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
-  const reports = isApp(app) ? reportsOfApp(registered, otherRoutesOf(app)) : registered.map(reportAlone)
-  const [only] = reports
-  if (reports.length === 1 && only !== undefined) return only
-  return new RouteReport(
-    reports.flatMap((report) => report.routes),
-    reports.flatMap((report) => report.holes),
-    reports.flatMap((report) => report.warnings)
-  )
-}
-
-function reportAlone({ manifest, binder }: RegisteredRoutes): RouteReport {
-  return reportRoutes(manifest, binder)
-}
-
-/** The app's own registration is the first; its map guards all that was registered later, too. */
-function reportsOfApp([own, ...later]: readonly RegisteredRoutes[], others: readonly BoundRoute[]): RouteReport[] {
-  if (own === undefined) return []
-  const covered = later.flatMap(({ manifest }) => manifest.routes)
-  return [
-    reportRoutes(own.manifest, own.binder, { others, covered }),
-    ...later.map(({ manifest, binder }) => reportRoutes(manifest, binder, { outer: own.binder }))
-  ]
 }

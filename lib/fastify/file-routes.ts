@@ -54,14 +54,15 @@ export async function loadRoutes(
   const given = middleware === undefined ? {} : { middleware }
   const manifest = await loadManifest({ apiDir, baseRoute, mode: runtime.mode, ...given })
   const binder = createBinder(manifest.middleware, { ...routerOptionsOf(fastify), mount: fastify.prefix })
-  keepRoutes(fastify, { manifest, binder })
+  const routes: RegisteredRoutes = { manifest, binder, prefix: fastify.prefix }
+  keepRoutes(fastify, routes)
   showRequestDecorators(fastify, runtime.express)
-  return { manifest, binder }
+  return routes
 }
 
 /** Warnings always, the table of routes in development. */
-function logReport(fastify: FastifyInstance, runtime: Runtime, { manifest, binder }: RegisteredRoutes): void {
-  const report = reportRoutes(manifest, binder)
+function logReport(fastify: FastifyInstance, runtime: Runtime, routes: RegisteredRoutes): void {
+  const report = reportRoutes(fastify, routes)
   for (const { code, files, message } of report.warnings) fastify.log.warn({ code, files }, message)
   if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
 }

@@ -28,6 +28,7 @@ export async function loadManifest(options: ManifestOptions): Promise<LoadedMani
   return {
     apiDir,
     baseRoute: formatPattern(base),
+    middlewareFile: file,
     routes,
     middleware,
     warnings: [...warnings, ...warnOfTypeScript(paths, options.mode)]

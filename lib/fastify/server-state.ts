@@ -13,6 +13,8 @@ import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 export interface RegisteredRoutes {
   manifest: RouteManifest
   binder: Binder
+  /** Of the registration: in front of the base route, in Fastify's syntax. */
+  prefix: string
 }
 
 interface RoutedServer {

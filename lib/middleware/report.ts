@@ -100,6 +100,11 @@ function certainSteps(chain: BoundChain) {
 
 /** True when every method of the route has middleware in front of it, whatever the parameters are. */
 export function isGuarded(chain: BoundChain, module: RouteModule | undefined): boolean {
-  if (certainSteps(chain).length > 0) return true
-  return module !== undefined && Object.keys(module.handlers).every((name) => ownMiddleware(module, name).length > 0)
+  if (module === undefined) return certainSteps(chain).length > 0
+  return Object.keys(module.handlers).every((method) => isMethodGuarded(chain, module, method))
+}
+
+/** The same for one method. */
+export function isMethodGuarded(chain: BoundChain, module: RouteModule | undefined, method: string): boolean {
+  return certainSteps(chain).length > 0 || (module !== undefined && ownMiddleware(module, method).length > 0)
 }

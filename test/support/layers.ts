@@ -16,8 +16,12 @@ export const LAYERS = [
   ['http', 'auth'],
   ['fastify'],
   ['graphql'],
-  ['app']
+  ['app'],
+  ['command']
 ]
+
+/** Written as a program of a user's: it imports entries, and no folder. */
+const PROGRAM = 'command'
 
 /** What users import. */
 export const ENTRIES = [
@@ -38,6 +42,10 @@ function folderOf(path: string): string {
 }
 
 export function layerProblem({ where, from, to }: Import): string | undefined {
+  if (folderOf(from) === PROGRAM) {
+    if (ENTRIES.includes(to) || folderOf(to) === PROGRAM) return undefined
+    return `${where} imports ${to}: '${PROGRAM}' may only import entries`
+  }
   if (ENTRIES.includes(to)) return `${where} imports the entry ${to}: entries are for users only`
   if (ENTRIES.includes(from) || folderOf(from) === folderOf(to)) return undefined
   if (rankOf(to) < rankOf(from) && rankOf(to) !== -1) return undefined

@@ -20,7 +20,8 @@ import {
   type FileRoutesOptions,
   type NextFunction,
   type Request,
-  type Response
+  type Response,
+  type RouteMatch
 } from 'twinroute'
 
 describe('createApp', () => {
@@ -93,6 +94,8 @@ describe('fileRoutes', () => {
     expect(host.register).type.toBeCallableWith(fileRoutes, { apiDir: 'src/api', baseRoute: '/v1' })
     expect(host.setErrorHandler).type.toBeCallableWith(errorHandler)
     expect(describeRoutes).type.toBeCallableWith(host)
+    expect(describeRoutes(host).match('GET', '/api/users')).type.toBe<RouteMatch>()
+    expect(describeRoutes(host).match).type.not.toBeCallableWith('GET /api/users')
   })
 })
 

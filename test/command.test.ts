@@ -1,0 +1,306 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { runTwinroute } from './support/command.js'
+import { writeTree, type Tree } from './support/route-tree.js'
+import { root } from './support/source-tree.js'
+
+/** A project in TypeScript, with its map beside the routes. */
+const SHOP: Tree = {
+  'src/middleware.ts': `
+    import { createMiddleware, type Middleware } from 'twinroute'
+    const authenticate: Middleware = (_request, _response, next) => next()
+    export const middleware = createMiddleware({ '/api/users': [authenticate], '/api/users/open': [] })`,
+  'src/api/health/route.ts': 'export const GET = (): object => ({ status: "healthy" })',
+  'src/api/users/me/route.ts': 'export const GET = (): object => ({})',
+  'src/api/users/open/route.ts': 'export const GET = (): object => ({})',
+  'src/api/users/[id]/route.ts': `
+    import type { Middleware } from 'twinroute'
+    const owner: Middleware = (_request, _response, next) => next()
+    export const middleware = { DELETE: [owner] }
+    export const GET = (): object => ({}), DELETE = GET`
+}
+
+t.test('routes: a table of routes, their middleware, what is public, and the file of the map', async (t) => {
+  const { code, stdout, stderr } = await runTwinroute(writeTree(t, SHOP), ['routes'])
+  t.equal(
+    stdout,
+    [
+      'methods          path             middleware                               file',
+      'GET HEAD         /api/health      public                                   src/api/health/route.ts',
+      'GET HEAD         /api/users/me    /api/users: authenticate                 src/api/users/me/route.ts',
+      'GET HEAD         /api/users/open  public by /api/users/open                src/api/users/open/route.ts',
+      'GET HEAD DELETE  /api/users/[id]  /api/users: authenticate; DELETE: owner  src/api/users/[id]/route.ts',
+      '',
+      'public inside a guarded prefix',
+      '  /api/users/open (inside /api/users)',
+      '',
+      'without any middleware',
+      '  /api/health',
+      '',
+      'Middleware map: src/middleware.ts',
+      ''
+    ].join('\n')
+  )
+  t.strictSame([code, stderr], [0, ''])
+})
+
+t.test('routes looks into src/api, then api, and takes the directory as its argument', async (t) => {
+  const top = writeTree(t, {
+    'api/a/route.js': 'export const GET = () => ({})',
+    'elsewhere/routes/b/route.js': 'export const GET = () => ({})'
+  })
+  const found = async (...args: string[]): Promise<string[]> => {
+    const { stdout } = await runTwinroute(top, ['routes', ...args, '--json'])
+    return JSON.parse(stdout).routes.map(({ pattern }: { pattern: string }) => pattern)
+  }
+  t.strictSame(await found(), ['/api/a'])
+  t.strictSame(await found('elsewhere/routes'), ['/api/b'])
+  t.strictSame(await found('elsewhere/routes', '--base-route', '/v1'), ['/v1/b'])
+})
+
+t.test('routes says where a map is read from when there is none', async (t) => {
+  const top = writeTree(t, { 'api/a/route.js': 'export const GET = () => ({})' })
+  t.match((await runTwinroute(top, ['routes'])).stdout, /No middleware map .* middleware\.ts .* option is not seen/s)
+})
+
+t.test('routes --json: the report as data, with files as seen from the working directory', async (t) => {
+  const { code, stdout } = await runTwinroute(writeTree(t, SHOP), ['routes', '--json'])
+  const { routes, holes, warnings } = JSON.parse(stdout)
+  t.strictSame(routes[3], {
+    methods: ['GET', 'HEAD', 'DELETE'],
+    pattern: '/api/users/[id]',
+    file: 'src/api/users/[id]/route.ts',
+    middleware: [{ prefix: '/api/users', names: ['authenticate'], file: 'src/middleware.ts', conditional: false }],
+    own: { DELETE: ['owner'] },
+    public: false,
+    publicMethods: []
+  })
+  t.strictSame(holes, [
+    { path: '/api/users/open', kind: 'prefix', inside: ['/api/users'] },
+    { path: '/api/health', kind: 'route', inside: [], file: 'src/api/health/route.ts' }
+  ])
+  t.strictSame([code, warnings], [0, []])
+})
+
+const MATCHES: { ask: string; lines: string[] }[] = [
+  {
+    ask: 'DELETE /api/users/me',
+    lines: [
+      'DELETE /api/users/me gets 405 with Allow: GET, HEAD, OPTIONS: the best path is /api/users/me (src/api/users/me/route.ts), which has no DELETE',
+      '',
+      'before it',
+      '  /api/users: authenticate  src/middleware.ts',
+      '',
+      'other candidates',
+      '  /api/users/[id] (src/api/users/[id]/route.ts)',
+      '    me (text) comes before [id] (parameter); it has DELETE, but the path decides before the method'
+    ]
+  },
+  {
+    ask: 'delete /users/7?really=yes',
+    lines: [
+      'DELETE /api/users/7?really=yes is answered by /api/users/[id] (src/api/users/[id]/route.ts)',
+      '',
+      'before it',
+      '  /api/users: authenticate  src/middleware.ts',
+      '  own: owner                src/api/users/[id]/route.ts'
+    ]
+  },
+  {
+    ask: '/api/users/open',
+    lines: [
+      'GET /api/users/open is answered by /api/users/open (src/api/users/open/route.ts)',
+      '',
+      'before it',
+      '  no middleware: public by /api/users/open',
+      '',
+      'other candidates',
+      '  /api/users/[id] (src/api/users/[id]/route.ts)',
+      '    open (text) comes before [id] (parameter)'
+    ]
+  },
+  {
+    ask: 'OPTIONS /api/health',
+    lines: [
+      'OPTIONS /api/health gets 204 with Allow: GET, HEAD, OPTIONS, from /api/health (src/api/health/route.ts)',
+      '',
+      'before it',
+      '  no middleware'
+    ]
+  },
+  {
+    ask: 'GET /nowhere',
+    lines: ['GET /nowhere gets 404: no route has this path', '', 'before it', '  no middleware']
+  }
+]
+
+t.test('routes --match: who answers, what runs before, why each other candidate loses', async (t) => {
+  const top = writeTree(t, SHOP)
+  for (const { ask, lines } of MATCHES) {
+    const { code, stdout } = await runTwinroute(top, ['routes', '--match', ask])
+    t.equal(stdout, `${lines.join('\n')}\n`, ask)
+    t.equal(code, 0)
+  }
+  const { stdout } = await runTwinroute(top, ['routes', '--match', 'DELETE /users/me', '--json'])
+  t.match(JSON.parse(stdout), {
+    method: 'DELETE',
+    url: '/api/users/me',
+    answer: 'method-not-allowed',
+    route: { pattern: '/api/users/me', file: 'src/api/users/me/route.ts' },
+    allow: ['GET', 'HEAD', 'OPTIONS'],
+    middleware: [{ prefix: '/api/users', names: ['authenticate'], file: 'src/middleware.ts' }],
+    own: [],
+    lost: [
+      { route: { pattern: '/api/users/[id]' }, hasMethod: true, reason: 'me (text) comes before [id] (parameter)' }
+    ]
+  })
+})
+
+const OPEN = [
+  'GET  /api/health      src/api/health/route.ts      no middleware',
+  'GET  /api/users/open  src/api/users/open/route.ts  public by /api/users/open'
+]
+
+t.test('routes --unguarded lists the methods that pass no middleware', async (t) => {
+  const top = writeTree(t, SHOP)
+  const { code, stdout } = await runTwinroute(top, ['routes', '--unguarded'])
+  t.strictSame([code, stdout], [0, `${OPEN.join('\n')}\n`])
+  const json = await runTwinroute(top, ['routes', '--unguarded', '--json'])
+  t.strictSame(JSON.parse(json.stdout), {
+    public: [
+      { method: 'GET', pattern: '/api/health', file: 'src/api/health/route.ts' },
+      { method: 'GET', pattern: '/api/users/open', file: 'src/api/users/open/route.ts', publicBy: '/api/users/open' }
+    ]
+  })
+})
+
+t.test(
+  'routes --unguarded --baseline: its own output allows what is public, exit code 1 for anything new',
+  async (t) => {
+    const top = writeTree(t, SHOP)
+    const check = (...more: string[]) =>
+      runTwinroute(top, ['routes', '--unguarded', '--baseline', 'public.txt', ...more])
+    writeFileSync(join(top, 'public.txt'), (await runTwinroute(top, ['routes', '--unguarded'])).stdout)
+    t.match(await check(), { code: 0, stdout: 'Nothing is public that public.txt does not allow (2 public)\n' })
+
+    writeFileSync(join(top, 'src/api/health/route.ts'), 'export const GET = (): object => ({}), POST = GET')
+    const added = await check()
+    t.equal(added.code, 1, 'a new method of a route that is public already')
+    t.equal(
+      added.stdout,
+      [
+        'Public, and not in public.txt',
+        '  POST  /api/health  src/api/health/route.ts  no middleware',
+        'Guard it with the middleware map or the route file, or add the line to public.txt',
+        ''
+      ].join('\n')
+    )
+    const json = await check('--json')
+    t.equal(json.code, 1)
+    t.match(JSON.parse(json.stdout), { added: [{ method: 'POST', pattern: '/api/health' }], removed: [] })
+
+    const lines = [
+      '# reviewed by the team',
+      '',
+      'GET /api/health',
+      'POST /api/health',
+      'GET /api/users/open',
+      'GET /api/gone'
+    ]
+    writeFileSync(join(top, 'public.txt'), lines.join('\r\n'))
+    t.match(await check(), { code: 0, stdout: /no longer public: remove the line\n {2}GET \/api\/gone\n$/ })
+  }
+)
+
+t.test('what route files write while they are imported stays out of the answer', async (t) => {
+  const top = writeTree(t, {
+    'api/a/route.js': 'console.log("connected"); setInterval(() => {}, 1000); export const GET = () => ({})'
+  })
+  const { code, stdout, stderr } = await runTwinroute(top, ['routes', '--json'])
+  t.equal(JSON.parse(stdout).routes.length, 1)
+  t.strictSame([code, stderr], [0, 'connected\n'], 'and what they have opened does not hold the process')
+})
+
+const PROJECT: Tree = { 'api/a/route.js': 'export const GET = () => ({})', 'notes.txt': 'no route\n' }
+
+const REFUSALS: { args: string[]; says: RegExp; tree?: Tree }[] = [
+  { args: [], says: /^Which command\?\n\nUsage: twinroute/ },
+  { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/ },
+  { args: ['deploy'], says: /^twinroute has no command deploy; it has routes, help\n$/ },
+  { args: ['routes', '--jsn'], says: /^twinroute routes has no option --jsn; did you mean --json\?\n$/ },
+  { args: ['routes', '--base'], says: /has no option --base; did you mean --base/ },
+  {
+    args: ['routes', '-j'],
+    says: /has no option -j; it has --match, --unguarded, --baseline, --json, --base-route, --help\n$/
+  },
+  { args: ['routes', '--json=yes'], says: /^--json takes no value\n$/ },
+  { args: ['routes', '--match'], says: /^--match needs a value: --match "DELETE \/users\/me"\n$/ },
+  { args: ['routes', '--match', '--json'], says: /^--match needs a value/ },
+  { args: ['routes', '--match', 'users/me'], says: /^--match takes a method and a path, .* not "users\/me"\n$/ },
+  { args: ['routes', '--match', 'FETCH /users'], says: /does not accept FETCH; it accepts DELETE, GET, HEAD/ },
+  { args: ['routes', '--match', 'GET /a', '--unguarded'], says: /^Give --match or --unguarded, not both\n$/ },
+  { args: ['routes', '--baseline', 'x'], says: /^--baseline is for --unguarded: add it\n$/ },
+  { args: ['routes', 'api', 'more'], says: /takes one apiDir, not "more" too/ },
+  {
+    args: ['routes', 'nowhere'],
+    says: /^nowhere does not exist \(seen from .*\)\nName the directory of the route files\n$/
+  },
+  { args: ['routes', 'notes.txt'], says: /^notes\.txt is no directory/ },
+  { args: ['routes', '--base-route', 'v1'], says: /baseRoute "v1" does not begin with a slash/ },
+  {
+    args: ['routes', '--unguarded', '--baseline', 'nowhere.txt'],
+    says: /^The baseline cannot be read: ENOENT.*\nWrite it once: twinroute routes --unguarded > nowhere\.txt\n$/
+  },
+  {
+    args: ['routes', '--unguarded', '--baseline', 'notes.txt'],
+    says: /^notes\.txt:1 is not a method and a path such as GET \/api\/health: no route\n$/
+  },
+  { args: ['routes'], tree: { 'lib/x.js': '' }, says: /^There is no src\/api and no api in \S+\n.*name the directory/ },
+  {
+    args: ['routes'],
+    tree: { 'api/a/route.js': 'export const get = () => ({})', 'api/b/route.ts': 'export const GET = (' },
+    says: /^2 problems keep .*api\/a\/route\.js exports get.*Fix: Did you mean GET\?.*api\/b\/route\.ts cannot be imported.*Cause: .*Fix: /s
+  },
+  {
+    args: ['routes'],
+    tree: { 'api/a/route.js': 'await new Promise(() => {}); export const GET = () => ({})' },
+    says: /^A route file .* waits for something at its top level \(await\) that never comes/
+  }
+]
+
+t.test('what cannot be answered is refused with what is wrong and what to do, and exit code 2', async (t) => {
+  for (const { args, says, tree = PROJECT } of REFUSALS) {
+    const { code, stdout, stderr } = await runTwinroute(writeTree(t, tree), args)
+    t.match(stderr, says, args.join(' '))
+    t.notMatch(stderr, /\n {4}at .*dist/, 'without our own stack')
+    t.strictSame([code, stdout], [2, ''], `${args.join(' ')}: exit code, nothing on the standard output`)
+  }
+})
+
+t.test('help and version', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  t.match(await runTwinroute(root, ['--version']), { code: 0, stdout: `${version}\n` })
+  for (const args of [['--help'], ['-h'], ['help']])
+    t.match(await runTwinroute(root, args), { code: 0, stdout: /^Usage: twinroute <command>.*\n {2}routes {2}Shows/s })
+  const { code, stdout } = await runTwinroute(root, ['routes', '--help'])
+  t.equal(code, 0)
+  for (const option of ['--match', '--unguarded', '--baseline FILE', '--json', '--base-route'])
+    t.ok(stdout.includes(`  ${option}`), option)
+})
+
+t.test('a reader that closes the pipe ends the command without an error', async (t) => {
+  const routes = Array.from({ length: 300 }, (_, n) => [
+    `api/${'long'.repeat(40)}${n}/route.js`,
+    'export const GET = () => 1'
+  ])
+  const cwd = writeTree(t, Object.fromEntries(routes))
+  const child = spawn(process.execPath, [join(root, 'dist/command/twinroute.js'), 'routes', '--json'], { cwd })
+  let errors = ''
+  child.stderr.on('data', (text) => (errors += String(text)))
+  child.stdout.destroy()
+  await once(child, 'close')
+  t.equal(errors, '')
+})
