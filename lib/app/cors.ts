@@ -1,7 +1,7 @@
 import fastifyCors, { type FastifyCorsOptions, type FastifyCorsOptionsDelegateCallback } from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { CorsOptions } from '../contract/options.js'
-import { isText, objectOf, SWITCH, wrongValue } from '../options/rules.js'
+import { checkValue, isText, objectOf, SWITCH } from '../options/rules.js'
 
 export type CorsHook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
@@ -90,8 +90,7 @@ export function checkOrigins(owner: string, origins: readonly unknown[] = []): v
   for (const [index, origin] of origins.entries()) {
     const expected = `an origin as browsers send it, such as "${spelling(origin) ?? 'https://app.example'}"`
     const rule = { expected, accepts: isOrigin, required: true }
-    const wrong = wrongValue(owner, `expressOptions.enableCors.cookieOrigins[${index}]`, origin, rule)
-    if (wrong !== undefined) throw new TypeError(wrong)
+    checkValue(owner, `expressOptions.enableCors.cookieOrigins[${index}]`, origin, rule)
   }
 }
 

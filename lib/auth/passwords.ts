@@ -1,5 +1,5 @@
 import { ValidationError, ApiError } from '../errors/api-error.js'
-import { checkOptions, isWhole, type OptionRules } from '../options/rules.js'
+import { AT_LEAST_ONE, checkOptions, COUNT, isWhole, type OptionRules } from '../options/rules.js'
 import { availableParallelism } from 'node:os'
 import { Tinypool } from 'tinypool'
 
@@ -38,8 +38,8 @@ const BCRYPT_HASH = /^\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}$/
 
 const RULES: OptionRules<PasswordHasherOptions> = {
   cost: { expected: 'a whole number from 4 to 31, the costs bcrypt has', accepts: isWhole(4, 31) },
-  threads: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
-  maxWaiting: { expected: 'a whole number', accepts: isWhole(0) }
+  threads: AT_LEAST_ONE,
+  maxWaiting: COUNT
 }
 
 /** @throws TypeError naming a wrong or unknown option */

@@ -1,5 +1,6 @@
 import { isSchema } from 'graphql'
 import {
+  AT_LEAST_ONE,
   FUNCTION,
   hasMethods,
   isFlag,
@@ -19,8 +20,6 @@ import { isRecord } from '../options/values.js'
 import { isTexts, isTimeout } from './cache/check-cache-options.js'
 import type { BackgroundJit, GraphqlRoutesOptions, HealthOptions } from './graphql-options.js'
 import { SetupError } from './setup-error.js'
-
-const AT_LEAST_ONE: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }
 
 const JIT: OptionRule = {
   ...objectOf<BackgroundJit>({

@@ -1,7 +1,15 @@
 import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Middleware } from '../contract/middleware.js'
 import type { Request, Response } from '../contract/request.js'
-import { checkOptions, FUNCTION, hasMethods, isAtLeast, isWhole, TEXT, type OptionRules } from '../options/rules.js'
+import {
+  AT_LEAST_ONE,
+  checkOptions,
+  FUNCTION,
+  hasMethods,
+  isAtLeast,
+  TEXT,
+  type OptionRules
+} from '../options/rules.js'
 import { createAttemptCounter, type RedisClient } from './attempt-counter.js'
 import ipaddr from 'ipaddr.js'
 
@@ -23,12 +31,12 @@ export interface RateLimitOptions {
 }
 
 const RULES: OptionRules<RateLimitOptions> = {
-  attempts: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
+  attempts: AT_LEAST_ONE,
   windowMs: { expected: 'milliseconds, at least 1000', accepts: isAtLeast(1000) },
   redis: { expected: 'a client of the redis package', accepts: hasMethods('eval') },
   keyFor: FUNCTION,
   keyPrefix: TEXT,
-  maxKeys: { expected: 'a whole number of at least 1', accepts: isWhole(1) },
+  maxKeys: AT_LEAST_ONE,
   message: TEXT
 }
 

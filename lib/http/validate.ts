@@ -1,7 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
-import { checkOptions, isWhole, objectOf, wrongValue, type OptionRule, type OptionRules } from '../options/rules.js'
+import { checkOptions, isWhole, objectOf, checkValue, type OptionRule, type OptionRules } from '../options/rules.js'
 import { isRecord } from '../options/values.js'
 import { problemsThatFit } from '../errors/field-problems.js'
 import {
@@ -63,8 +63,7 @@ export function validate<Given extends Schema | SchemaBySource>(
   given: Given,
   options: ValidateOptions = {}
 ): ValidationMiddleware<Given> {
-  const wrong = wrongValue('validate', 'schema', given, isSchema(given) ? GIVEN : { ...BY_SOURCE, ...GIVEN })
-  if (wrong !== undefined) throw new TypeError(wrong)
+  checkValue('validate', 'schema', given, isSchema(given) ? GIVEN : { ...BY_SOURCE, ...GIVEN })
   checkOptions('validate', options, RULES)
   const readsBody = isSchema(given) || given.body !== undefined
   const validateRequest: Middleware = async (request, _response, next) => {

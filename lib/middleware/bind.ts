@@ -2,7 +2,7 @@ import type { Segment } from '../contract/manifest.js'
 import type { MapEntry } from './map.js'
 import { compareSpecificity } from '../patterns/segment.js'
 import { bindChain, bindEverything, type BindOptions, type BoundChain } from './chain.js'
-import { PrefixRouter } from './prefix-router.js'
+import { NO_PARAMS, PrefixRouter } from './prefix-router.js'
 import { mayBeAmbiguous, resolveSegments, segmentsOf, type PathReading } from '../patterns/read-path.js'
 import { reportBinding, type BindingReport, type BoundRoute } from './report.js'
 
@@ -64,8 +64,6 @@ export function createBinder(entries: readonly MapEntry[], options: BindOptions)
     report: (routes) => reportBinding({ prefixes, routes, options })
   }
 }
-
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** In the order their middleware runs: the shorter first; of two equally long ones the less specific first. */
 function inRunningOrder(entries: readonly MapEntry[]): readonly MapEntry[] {

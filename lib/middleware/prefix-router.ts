@@ -38,7 +38,7 @@ function hasNoParams({ segments }: MapEntry): boolean {
   return segments.every(({ kind }) => kind === 'static')
 }
 
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+export const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_MATCH = new Match([])
 
 /** No length limit: a long value must still meet its guard. */

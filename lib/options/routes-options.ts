@@ -5,6 +5,7 @@ import { LONGEST_TIMEOUT } from './defaults.js'
 import { isRecord } from './values.js'
 import {
   checkOptions,
+  COUNT,
   isAtLeast,
   isText,
   isWhole,
@@ -16,15 +17,14 @@ import {
   type OptionRules
 } from './rules.js'
 
-const UPLOAD_LIMIT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }
 const UPLOAD_LIMITS: OptionRules<UploadLimits> = {
-  parts: UPLOAD_LIMIT,
-  files: UPLOAD_LIMIT,
-  fileSize: UPLOAD_LIMIT,
-  fields: UPLOAD_LIMIT,
-  fieldSize: UPLOAD_LIMIT,
-  headerSize: UPLOAD_LIMIT,
-  totalSize: UPLOAD_LIMIT
+  parts: COUNT,
+  files: COUNT,
+  fileSize: COUNT,
+  fields: COUNT,
+  fieldSize: COUNT,
+  headerSize: COUNT,
+  totalSize: COUNT
 }
 const UPLOADS: OptionRules<UploadOptions> = {
   ...UPLOAD_LIMITS,

@@ -64,6 +64,12 @@ export function wrongValue(owner: string, path: string, value: unknown, rule: Op
   return fields !== undefined && isRecord(value) ? wrongField(owner, path, value, fields) : undefined
 }
 
+/** @throws TypeError that says what is wrong with one value, as {@link wrongValue} does */
+export function checkValue(owner: string, path: string, value: unknown, rule: OptionRule): void {
+  const wrong = wrongValue(owner, path, value, rule)
+  if (wrong !== undefined) throw new TypeError(wrong)
+}
+
 /** Whether a value is what a rule expects, down to its fields. */
 export function follows(rule: OptionRule, value: unknown): boolean {
   return wrongValue('', '', value, rule) === undefined
@@ -109,6 +115,8 @@ export const REGISTER_RULES = { prefix: CHECKED_LATER, logLevel: CHECKED_LATER, 
 export const SWITCH: OptionRule = { expected: 'true or false', accepts: isFlag }
 export const FUNCTION: OptionRule = { expected: 'a function', accepts: isFunction }
 export const TEXT: OptionRule = { expected: 'a string', accepts: isText }
+export const COUNT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }
+export const AT_LEAST_ONE: OptionRule = { expected: 'a whole number of at least 1', accepts: isWhole(1) }
 export const MODE: OptionRule = { expected: 'a word such as "production"', accepts: isText }
 
 /** An object with nothing in it but these fields. */

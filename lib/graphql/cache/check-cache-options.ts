@@ -1,12 +1,12 @@
 import {
   checkOptions,
+  checkValue,
+  COUNT,
   FUNCTION,
   hasMethods,
   isText,
-  isWhole,
   objectOf,
   SWITCH,
-  wrongValue,
   type OptionRule,
   type OptionRules
 } from '../../options/rules.js'
@@ -15,7 +15,6 @@ import { LONGEST_TIMEOUT } from '../../options/defaults.js'
 import type { CachedField, ResultCacheOptions } from '../graphql-options.js'
 
 const KEPT: OptionRule = { expected: 'milliseconds', accepts: (value) => typeof value === 'number' && value >= 0 }
-const COUNT: OptionRule = { expected: 'a whole number', accepts: isWhole(0) }
 
 const CACHE_RULES: OptionRules<ResultCacheOptions> = {
   fields: { expected: 'an object by Type.field', accepts: isRecord, required: true },
@@ -44,8 +43,7 @@ const CACHED_FIELD: OptionRule = {
 export function checkCacheOptions(options: ResultCacheOptions): void {
   checkOptions('createResultCache', options, CACHE_RULES)
   for (const [name, field] of Object.entries(options.fields)) {
-    const wrong = wrongValue('createResultCache', `fields["${name}"]`, field, CACHED_FIELD)
-    if (wrong !== undefined) throw new TypeError(wrong)
+    checkValue('createResultCache', `fields["${name}"]`, field, CACHED_FIELD)
   }
 }
 
