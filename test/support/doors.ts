@@ -279,7 +279,7 @@ function optionalPackages(tarball: string): Door[] {
           '{"hello":"world"}',
           ''
         ])
-        await compile(folder, 'src/types.ts')
+        await compile(folder, 'src/without-optional.ts')
       }
     },
     {
@@ -318,7 +318,7 @@ async function install(tarball: string): Promise<void> {
   }
   for (const folder of ['jest', 'tracing']) await cp(join(programs, folder), join(project, folder), { recursive: true })
   for (const type of ['commonjs', 'module']) {
-    await cp(join(programs, 'types'), join(project, type), { recursive: true })
+    await cp(join(programs, 'import-forms'), join(project, type), { recursive: true })
     await writeFile(join(project, type, 'package.json'), JSON.stringify({ private: true, type }))
   }
   await execute(npm('ci'))
