@@ -2,7 +2,7 @@ import { METHODS, type IncomingMessage } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
-import { isSendable } from '../errors/error-headers.js'
+import { unsendableNames } from '../errors/error-headers.js'
 import { readableThrown, toReadableError } from '../errors/readable-error.js'
 import { cutOffNextTurn } from '../answer/late-calls.js'
 import { link } from '../express/link-request.js'
@@ -113,19 +113,14 @@ function answerFinally(app: TwinrouteExpress, reply: FastifyReply, thrown: unkno
   const final = finalhandler(request, response, { env, onerror: (thrown) => printError(env, thrown) })
   whenRead(request, () => {
     if (response.headersSent) return // answered meanwhile
-    removeUnsendable(response) // the final handler writes the head where nothing catches what is thrown
+    // the final handler writes the head where nothing catches what is thrown
+    for (const name of unsendableNames(response.getHeaders())) response.removeHeader(name)
     try {
       final(error as Error)
     } catch (failure) {
       final(toReadableError(failure)) // its text of a 404 holds the method, which middleware may have set to no text
     }
   })
-}
-
-function removeUnsendable(response: LinkedResponse): void {
-  for (const name of response.getHeaderNames()) {
-    if (!isSendable(name, response.getHeader(name))) response.removeHeader(name)
-  }
 }
 
 /** The final handler would wait by itself for what is left of the body, and then answer without checking the response. */

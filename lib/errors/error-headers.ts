@@ -75,6 +75,11 @@ function entriesOf(headers: object): [string, HeaderValue][] {
   }
 }
 
+/** The names of the headers that node would refuse to write. */
+export function unsendableNames(headers: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(headers).filter((name) => !isSendable(name, headers[name]))
+}
+
 export function isSendable(name: string, value: unknown): boolean {
   try {
     validateHeader(name, value)
@@ -90,12 +95,12 @@ export function validateHeader(name: string, value: unknown): void {
   if (typeof value === 'string') return validateHeaderValue(name, value)
   for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
     validateHeaderValue(name, one as string)
-    if (typeof one === 'object') validateHeaderValue(name, joined(one as { valueOf(): number }))
+    if (typeof one === 'object') validateHeaderValue(name, asJoined(one as { valueOf(): number }))
   }
 }
 
 /** Node joins the lines of the head with `+`, which may ask an object for another text than node's check does. */
-function joined(value: { valueOf(): number }): string {
+function asJoined(value: { valueOf(): number }): string {
   let text = ''
   text += value as number
   return text
