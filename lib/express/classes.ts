@@ -14,7 +14,7 @@ import { tapDestroy, tapPush, tapRead } from '../body/await-body.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
 import { lateProofMethods, type WritingMethods } from '../answer/late-calls.js'
-import { json, lateProofAnswer, send, sendFile, status } from './response.js'
+import { json, lateProofAnswer, send, sendFile, status } from './response-members.js'
 import { ClosingError } from '../errors/refusals.js'
 
 /** Express's application object, with the parts its types leave out. */
