@@ -5,6 +5,7 @@ import {
   checkOptions,
   FUNCTION,
   isAtLeast,
+  isFlag,
   isWhole,
   objectOf,
   SWITCH,
@@ -22,6 +23,7 @@ import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
 import { FailureLog, frameworkErrorHandler, type AppParts } from './install-error-handler.js'
+import { defaultLogger } from './readable-log.js'
 import { routeDefaults, TRUST_PROXY } from '../options/defaults.js'
 
 /** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */
@@ -33,11 +35,12 @@ const MILLISECONDS: OptionRule = { expected: 'milliseconds', accepts: isAtLeast(
 
 const RULES: OptionRules<AppOptions> = {
   ...ROUTES_RULES,
-  port: { expected: 'an integer from 0 to 65535', accepts: isWhole(0, 65535) },
+  port: { expected: 'an integer from 0 to 65535', accepts: isPort },
   host: { expected: 'a host name or address; "0.0.0.0" for all', accepts: isHost },
   trustProxy: { expected: TRUST_EXPECTED, accepts: isTrust },
   errorHandler: FUNCTION,
   expressOptions: objectOf<NonNullable<AppOptions['expressOptions']>>({ enableCors: CORS }),
+  requestLog: { expected: 'true, false or "errors"', accepts: (value) => isFlag(value) || value === 'errors' },
   shutdown: objectOf<ShutdownOptions>({ signals: SWITCH, delay: MILLISECONDS, graceTime: MILLISECONDS }),
   fastifyOptions: { expected: 'an object', accepts: isRecord }
 }
@@ -48,6 +51,10 @@ const OWNER: OptionOwner = { name: 'createApp', hint: "Fastify's own options go 
 export function checkAppOptions(options: AppOptions): void {
   checkOptions(OWNER, options, RULES)
   checkOrigins(OWNER.name, options.expressOptions?.enableCors?.cookieOrigins)
+}
+
+export function isPort(port: unknown): port is number {
+  return isWhole(0, 65535)(port)
 }
 
 /** An empty one, perhaps from an environment variable, would listen on all interfaces. */
@@ -90,7 +97,7 @@ export function fastifyOptions(options: AppOptions, runtime: Runtime, parts: App
   const { fastifyOptions: given = {}, trustProxy = TRUST_PROXY } = options
   const { bodyLimit, handlerTimeout } = routeDefaults(options)
   return {
-    ...(given.loggerInstance === undefined && { logger: runtime.mode !== 'test' }), // Fastify takes one of the two
+    ...(isLoggerGiven(given) ? {} : { logger: defaultLogger(runtime.mode) }), // Fastify takes one of the two
     logController: new FailureLog(),
     genReqId: requestId,
     requestTimeout: REQUEST_TIMEOUT,
@@ -103,6 +110,11 @@ export function fastifyOptions(options: AppOptions, runtime: Runtime, parts: App
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH, ...given.routerOptions },
     ...serverClasses(given as ServerChoice, runtime.express)
   } as FastifyServerOptions
+}
+
+/** As Fastify reads them: `logger: undefined` is a choice, of none. */
+function isLoggerGiven(given: object): boolean {
+  return 'logger' in given || Reflect.get(given, 'loggerInstance') !== undefined
 }
 
 interface ServerChoice {

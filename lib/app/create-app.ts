@@ -9,11 +9,12 @@ import { createAppEntry } from '../dispatch/app-entry.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { loadRoutes, routesScope } from '../fastify/file-routes.js'
-import { routeDefaults, TRUST_PROXY } from '../options/defaults.js'
+import { routeDefaults, TRUST_PROXY, type RouteDefaults } from '../options/defaults.js'
 import { keepRuntime } from '../fastify/server-state.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
+import { createRequestLog, hookOf } from './request-log.js'
 import { installErrorHandler } from './install-error-handler.js'
 import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
 import { installNotFound } from '../fastify/not-found-scopes.js'
@@ -37,8 +38,9 @@ export interface App extends FastifyInstance {
   use(...middleware: (Usable | Usable[])[]): App
   use(path: UsePath, ...middleware: (Usable | Usable[])[]): App
   /**
-   * Listens on the `port` and `host` options; resolves to the address, such as `http://127.0.0.1:5000`. From then on
-   * SIGTERM, SIGINT and uncaught errors close the app and end the process (option `shutdown`).
+   * Listens on the `port` and `host` options, else on `PORT` and `HOST` of the environment, else on port 5000 of
+   * `localhost`; resolves to the address, such as `http://127.0.0.1:5000`. From then on SIGTERM, SIGINT and uncaught
+   * errors close the app and end the process (option `shutdown`).
    */
   start(): Promise<string>
   /** The Express-side application, which is `request.app`: settings (`app.express.set('etag', false)`), locals, engines. */
@@ -64,25 +66,25 @@ export async function createApp(options: AppOptions): Promise<App> {
     route: (request, response) => app.routing(request, response),
     handlerTimeout: defaults.handlerTimeout
   })
-  const { enableCors } = options.expressOptions ?? {}
-  const cors = enableCors && createCorsHook(enableCors)
-  const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors }))
+  const cors = options.expressOptions?.enableCors && createCorsHook(options.expressOptions.enableCors)
+  const watch = createRequestLog(options)
+  const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors, watch }))
   runtime.express.expressApp.set('trust proxy', options.trustProxy ?? TRUST_PROXY)
   /*
    * From here on the order counts:
    * - the runtime and the mode are looked for on the server by all that follows;
-   * - onRequest hooks run as they are added: CORS first, so that refusals have its headers, then the entry with the
-   *   Express side, then the hooks of the user, who adds them to the result;
+   * - onRequest hooks run as they are added: the request log, which sees all requests, CORS, so that refusals have its
+   *   headers, then the entry with the Express side, then the hooks of the user, who adds them to the result;
    * - a route keeps the error handler that is there when it is registered, so that comes before the first one;
    * - routes of files are registered behind all that the user adds to the result, so that no plugin misses them.
    */
   keepRuntime(app, runtime)
   keepMode(app, mode)
   prepareUploads(app, options.uploads)
-  const earlyBodyLimit = defaults.bodyParser === 'early' ? defaults.bodyLimit : undefined
+  if (watch !== undefined) app.addHook('onRequest', hookOf(watch))
   if (cors !== undefined) app.addHook('onRequest', cors)
   runtime.stack.setPathReading(routerOptionsOf(app))
-  app.addHook('onRequest', createAppEntry(runtime, { handlerTimeout: defaults.handlerTimeout, earlyBodyLimit }))
+  app.addHook('onRequest', entryOf(runtime, defaults))
   prepareServers(app, new Shutdown(app, runtime.express, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
@@ -93,6 +95,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   registerLast(app, [notFound, routesScope(app, runtime, { routes, defaults })])
   reportWhenReady(app, mode)
   return addMethods(app, runtime, options)
+}
+
+function entryOf(runtime: Runtime, { handlerTimeout, bodyParser, bodyLimit }: RouteDefaults) {
+  const earlyBodyLimit = bodyParser === 'early' ? bodyLimit : undefined
+  return createAppEntry(runtime, { handlerTimeout, earlyBodyLimit })
 }
 
 function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions): App {

@@ -11,6 +11,7 @@ import { createFail, setErrorHead, beginFailure, readableFor } from '../dispatch
 import { notFoundEntryOf } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
+import type { WatchRequest } from './request-log.js'
 import { replaceMethod } from '../fastify/replace-method.js'
 
 type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyRequest, reply: FastifyReply) => unknown
@@ -86,21 +87,23 @@ function isErrorMiddleware(handler: NonNullable<AppOptions['errorHandler']>): ha
 export interface AppParts {
   app: () => FastifyInstance
   cors: CorsHook | undefined
+  watch: WatchRequest | undefined
 }
 
 /**
  * Malformed paths and over-long parameters (`/%zz`): Fastify finds no route for them and runs neither hooks nor error
  * handler, so both are run here.
  */
-export function frameworkErrorHandler(runtime: Runtime, { app, cors }: AppParts, handlerTimeout: number) {
+export function frameworkErrorHandler(runtime: Runtime, { app, cors, watch }: AppParts, handlerTimeout: number) {
   const fail = createFail(runtime.stack, {
     middleware: 'all',
     send: (reply, error) => callErrorHandler(app(), reply, error),
     deadline: runtime.errorDeadline
   })
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    linkInApp(runtime.express, request, reply)
+    watch?.(request, reply)
     const answer = (): void => {
-      linkInApp(runtime.express, request, reply)
       const refuse = (): void => fail(reply, error)
       const guard = (): void => passGuards(app(), reply, error, refuse)
       if (runtime.stack.isEmpty) guard()

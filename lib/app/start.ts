@@ -1,18 +1,20 @@
 import type { FastifyInstance, FastifyBaseLogger } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
-import { CLOSING_DELAY, GRACE_TIME, HOST, PORT } from '../options/defaults.js'
+import { CLOSING_DELAY, GRACE_TIME } from '../options/defaults.js'
 import closeWithGrace from 'close-with-grace'
+import { listenPlace } from './listen-place.js'
 import { toReadableError } from '../errors/readable-error.js'
 
-/** Listens on the port and host of the options; from then until `close()` the process ends by closing the app first. */
+/** Listens on the port and host of the options or the environment; from then until `close()` the process ends by closing the app first. */
 export async function start(app: FastifyInstance, mode: Mode, options: AppOptions): Promise<string> {
-  const { port = PORT, host = HOST, shutdown = {} } = options
+  const { shutdown = {} } = options
+  const place = listenPlace(options)
   const { signals = mode !== 'test', delay = CLOSING_DELAY, graceTime = GRACE_TIME } = shutdown
-  if (!signals) return app.listen({ port, host })
+  if (!signals) return app.listen(place)
   closeOnProcessEvents(app, delay + graceTime)
   try {
-    return await app.listen({ port, host })
+    return await app.listen(place)
   } catch (error) {
     ignoreProcessEvents(app)
     throw error

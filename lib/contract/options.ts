@@ -63,15 +63,20 @@ export interface ServerKind {
 }
 
 export interface AppOptions extends RoutesOptions {
-  /** Port for `start()`. 0 takes a free one. Default 5000. */
+  /** Port for `start()`. 0 takes a free one. Default: the environment variable `PORT`, then 5000. */
   port?: number
-  /** Host for `start()`. Default `localhost`. */
+  /** Host for `start()`. Default: the environment variable `HOST`, then `localhost`. */
   host?: string
   /** Which proxies to trust, as Express's and Fastify's `trustProxy`. Default false. */
   trustProxy?: FastifyServerOptions['trustProxy']
   /** Fastify error handler, or Express error middleware (four parameters). Without one, Fastify's default answer. */
   errorHandler?: ((error: any, request: FastifyRequest, reply: FastifyReply) => unknown) | ErrorMiddleware
   expressOptions?: { enableCors?: CorsOptions }
+  /**
+   * A line in the log for each request (`true`), or for those that end with a status of 400 or more or that the client
+   * left (`'errors'`). Failures (500 or more) are logged with their stack in any case. Default false.
+   */
+  requestLog?: boolean | 'errors'
   shutdown?: ShutdownOptions
   /** Passed through to Fastify. */
   fastifyOptions?: Omit<FastifyServerOptions, 'trustProxy' | 'bodyLimit'> & ServerKind

@@ -295,6 +295,33 @@ function optionalPackages(tarball: string): Door[] {
       }
     },
     {
+      name: 'with pino-pretty: readable lines in development',
+      async open() {
+        const folder = await application('pretty', [tarball, 'pino-pretty@13'])
+        const program = `import { createApp } from 'twinroute'
+          const app = await createApp({ apiDir: 'src/api', requestLog: true })
+          await app.inject('/api/hello'); await app.inject('/nowhere'); await app.close()`
+        const env = { NODE_ENV: 'development' }
+        const printed = await execute([process.execPath, '--input-type=module', '--eval', program], {
+          cwd: folder,
+          env
+        })
+        const lines = printed.split('\n').filter((line) => line.includes('INFO'))
+        expectEqual(
+          lines.map((line) => line.replace(/^\[[\d:.]+\]/, '[time]').replace(/[\d.]+ ms$/, 'N ms')),
+          ['[time] INFO: GET /api/hello 200 N ms', '[time] INFO: GET /nowhere 404 N ms']
+        )
+      }
+    },
+    {
+      name: 'the command in node_modules/.bin',
+      async open() {
+        const folder = await application('command', [tarball])
+        const printed = await execute(['npx', '--no-install', 'twinroute', 'routes', '--unguarded'], { cwd: folder })
+        expectEqual(printed.split(/ +/).slice(0, 3), ['GET', '/api/hello', 'src/api/hello/route.js'])
+      }
+    },
+    {
       name: 'with mercurius 15: npm refuses it',
       async open() {
         const folder = await newProject('mercurius-15', {})

@@ -37,6 +37,7 @@ describe('createApp', () => {
     expect(createApp).type.toBeCallableWith({
       apiDir: 'src/api',
       port: 5000,
+      requestLog: 'errors',
       trustProxy: true,
       expressOptions: { enableCors: { allowAnyOrigin: true, cookieOrigins: ['https://a.example'], credentials: true } },
       fastifyOptions: { logger: true }
