@@ -32,6 +32,7 @@ const PUBLIC_NAMES = {
     'ValidationError',
     'createApp',
     'createMiddleware',
+    'defineHandler',
     'describeRoutes',
     'errorHandler',
     'fileRoutes'

@@ -1,6 +1,7 @@
 // The types only. The getters and setters of these members are in `lib/express/request-members.ts`.
 
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express'
+import type { PathParams } from './path-params.js'
 import type { RequestFormData } from './uploads.js'
 
 /** One cookie of the request. */
@@ -16,6 +17,7 @@ export interface CookieItem {
 export interface RequestCookies {
   /** The cookie of that name, or undefined. */
   get(name: string): CookieItem | undefined
+  /** Whether the request has a cookie of that name. */
   has(name: string): boolean
   /** A map of cookie name to value, without a prototype. */
   all(): Record<string, string>
@@ -38,19 +40,72 @@ export interface UploadedFile {
 /** What a package of types declares for Express's request, where one of the program does; else our own type. */
 type Declared<Name extends string, Own> = ExpressRequest extends { [K in Name]: infer Type } ? Type : Own
 
+/**
+ * What your middleware adds to every request, or makes of its open members: `user`, `session` and any name of your own.
+ *
+ * ```ts
+ * declare module 'twinroute' {
+ *   interface RequestTypes {
+ *     user: User | undefined
+ *     tenant: string
+ *   }
+ * }
+ * ```
+ */
+export interface RequestTypes {}
+
+/** What `Request<Shape>` may say of one request. */
+export interface RequestShape {
+  params?: unknown
+  query?: unknown
+  body?: unknown
+  user?: unknown
+  session?: unknown
+  /** The parts that only `defineHandler` checks. */
+  valid?: unknown
+}
+
+/** The type of a member: that of the shape, else that of {@link RequestTypes}, else the last. */
+type Member<Shape, Name extends string, Otherwise> = Name extends keyof Shape
+  ? Shape[Name]
+  : Name extends keyof RequestTypes
+    ? RequestTypes[Name]
+    : Otherwise
+
+/** The query as Express's `simple` parser leaves it: a repeated key is a list. */
+type Query = Record<string, string | string[] | undefined>
+
+/** The first member, and mapped: requests of two shapes are then compared by what their members are, not by their shapes. */
+type Valid<Shape> = { readonly [Part in keyof Member<Shape, 'valid', object>]: Member<Shape, 'valid', object>[Part] }
+
 /** What twinroute adds to, or types more closely than, Express 5's request. */
-export interface RequestMembers {
-  /** The parsed body; undefined until a body parser has run. A plain value: `await request.body` works too. */
-  body: any
+export interface RequestMembers<Shape = unknown> {
+  /** What `defineHandler` made of the parts that have schemas: `headers`, `cookies` and `form`. */
+  valid: Valid<Shape>
+  /**
+   * The parsed body; undefined until a body parser has run, which for JSON, urlencoded forms and text is just before the
+   * handler. A plain value: `await request.body` works too. Under `defineHandler` it is what the schema makes of it.
+   */
+  body: Member<Shape, 'body', any>
+  /** The cookies of the request: `request.cookies.get('sid')?.value`, or `request.cookies.sid`. */
   cookies: RequestCookies & Record<string, any>
-  params: any
-  query: any
-  user: any
-  session: any
+  /** The parameters of the path, decoded once: of `users/[id]`, `id`; of `[...rest]`, a list. */
+  params: Shape extends string ? PathParams<Shape> : Member<Shape, 'params', ExpressRequest['params']>
+  /** The parsed query: texts by name, lists of texts for a repeated key. */
+  query: Member<Shape, 'query', Query>
+  /** Who asks: set by `authenticate`, Passport or your own middleware; undefined without. */
+  user: Member<Shape, 'user', any>
+  /** The session, set by express-session or @fastify/session. */
+  session: Member<Shape, 'session', any>
+  /** The id of the session. */
   sessionID: Declared<'sessionID', string | undefined>
+  /** What an authentication strategy says beside the user (Passport). */
   authInfo: any
+  /** The nonce of the Content-Security-Policy, set by your security-header middleware. */
   cspNonce: Declared<'cspNonce', string | undefined>
+  /** The one uploaded file, set by upload middleware; an {@link UploadedFile}. */
   file: any
+  /** The uploaded files, set by upload middleware: a list, or lists by field name. */
   files: any
   /** What `validate` let through; `ValidatedRequest` gives it its type. */
   validatedData?: unknown
@@ -65,10 +120,46 @@ export interface RequestMembers {
    * file behind them, which is gone when the answer has been sent.
    */
   formData(): Promise<RequestFormData>
+  /** The value of a request header, whatever the case of its name; the same as `get`. */
+  header: ExpressRequest['header']
+  /** `{ path }`: the route in the syntax of Fastify's router. */
+  route: ExpressRequest['route']
+  /** The cookies whose signature holds, set by cookie-parser with a secret. */
+  signedCookies: ExpressRequest['signedCookies']
+  /** Path and query as the client sent them, whatever middleware has made of `url`. */
+  originalUrl: ExpressRequest['originalUrl']
+  /** The prefix in its middleware, `''` in handlers. */
+  baseUrl: ExpressRequest['baseUrl']
+  /** The Express application: settings and `locals`. */
+  app: ExpressRequest['app']
+  /** `next(error)` passes an error to the error handler, `next()` answers 404. */
+  next?: ExpressRequest['next']
 }
 
-/** The request every middleware and handler receives: Express 5's, with twinroute's members. */
-export interface Request extends Omit<ExpressRequest<any, any, any, any>, keyof RequestMembers>, RequestMembers {}
+/**
+ * The request every middleware and handler receives: Express 5's, with twinroute's members.
+ *
+ * `Request<'/users/[id]'>` types the parameters by the folders; `Request<{ params; query; body; user }>` says what you know of
+ * the members, and {@link RequestTypes} what holds for all requests.
+ */
+export interface Request<Shape extends RequestShape | string = object>
+  extends
+    RequestMembers<Shape>,
+    Omit<ExpressRequest<any, any, any, any>, keyof (RequestMembers & RequestTypes)>,
+    Omit<RequestTypes, keyof RequestMembers> {}
+
+/** The request where a function may have been written for any path and any query. */
+export interface OpenRequest extends Request<{ params: any; query: any }> {}
 
 /** The response every middleware and handler receives: Express 5's own. */
-export interface Response extends ExpressResponse {}
+export interface Response extends ExpressResponse {
+  /** Sets a header, or several; the same as `set`. */
+  header(field: any): this
+  header(field: string, value?: string | string[]): this
+  /** Values of this request, for templates and for middleware behind this one. */
+  locals: ExpressResponse['locals']
+  /** Part of Express's types; use `type('html')`, which sets the charset. */
+  charset: ExpressResponse['charset']
+  /** The Express application: settings and `locals`. */
+  app: ExpressResponse['app']
+}

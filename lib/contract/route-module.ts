@@ -1,5 +1,5 @@
 import type { NextFunction, Middleware } from './middleware.js'
-import type { Request, Response } from './request.js'
+import type { OpenRequest, Response } from './request.js'
 import type { UploadLimits } from './uploads.js'
 
 /** An answer as data: an integer `status` from 200 to 599 and no keys but these three. */
@@ -15,7 +15,7 @@ export interface StatusObject {
  * Response, Blob, File, FormData and URLSearchParams are sent as they are; undefined leaves the answer to the response
  * object. `next(error)` is as good as throwing the error, `next()` answers 404.
  */
-export type Handler = (request: Request, response: Response, next: NextFunction) => unknown
+export type Handler = (request: OpenRequest, response: Response, next: NextFunction) => unknown
 
 /**
  * When JSON, urlencoded and text bodies are parsed: `'late'` after the middleware and before the handler, `'early'`

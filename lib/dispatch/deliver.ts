@@ -12,7 +12,7 @@ import type { Runtime } from './runtime.js'
 import { warnOfSilence, warnOfStatus } from './warnings.js'
 
 const STATUS_KEYS = new Set(['status', 'headers', 'body'])
-const BODILESS = new Set([204, 205, 304])
+export const BODILESS = new Set([204, 205, 304])
 const TRANSPORT_HEADERS = new Set([
   'content-encoding',
   'content-length',
@@ -69,19 +69,19 @@ function releaseReturned(result: unknown): void {
 }
 
 /** An integer status from 200 to 599 and no keys but status, headers, body; `{ status: 200, data }` is data. */
-function isStatusObject(result: object): result is StatusObject {
+export function isStatusObject(result: object): result is StatusObject {
   const { status } = result as { status?: unknown }
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) return false
   return isPlainObject(result) && Object.keys(result).every((key) => STATUS_KEYS.has(key))
 }
 
 /** The common case, told apart first: an object literal is JSON, whatever its members are called. */
-function isPlainObject(result: object): boolean {
+export function isPlainObject(result: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(result)
   return (prototype === Object.prototype || prototype === null) && !(Symbol.asyncIterator in result)
 }
 
-function isWebResponse(result: object): result is globalThis.Response {
+export function isWebResponse(result: object): result is globalThis.Response {
   return tagOf(result) === 'Response'
 }
 

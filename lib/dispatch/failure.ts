@@ -11,6 +11,7 @@ import { removeContentHeaders } from '../answer/headers.js'
 import { resetStatusLine } from '../answer/status-line.js'
 import { hasHooks } from '../link/private-names.js'
 import type { Deadline } from '../link/handler-timeout.js'
+import { releaseJson } from './watched-json.js'
 import type { ExpressStack } from '../express/use-stack.js'
 import {
   FAILING,
@@ -67,6 +68,7 @@ export function createFail(
     const response = reply.raw as LinkedResponse
     const error = toError(thrown)
     if (isOver(response) || reply.sent) return logAfterAnswer(reply, error)
+    releaseJson(response) // error middleware answers for itself
     const done = (passed: unknown): void => {
       const left = passed || routeNotFound() // as in Express: the error is dealt with, and no route is left
       if (isAnswered(response)) cutOff(reply, response, left)

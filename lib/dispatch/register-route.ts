@@ -10,6 +10,7 @@ import { createBareHandler, createEntry, createHandler } from './file-route-hook
 import { needsHook, type MethodPlan, methodTable, type MethodTable } from './methods.js'
 import { createPathGuard } from './guard-path.js'
 import type { Runtime } from './runtime.js'
+import { withDefinition } from './typed-handler.js'
 import type { RouteDefaults } from '../options/defaults.js'
 
 export interface RouteContext {
@@ -66,7 +67,13 @@ function planTable(route: ManifestRoute, methods: readonly string[], context: Ro
     const chain = createChain(runtime, { bound, own: ownMiddleware(module, method), covering: binder.covering })
     const takesBody = hasBodies(module, method)
     const body = takesBody && (module.config.bodyParser ?? defaults.bodyParser)
-    table[method] = { handler, chain, takesBody, body, ...common }
+    table[method] = {
+      handler: withDefinition(runtime, { method, pattern: route.pattern }, handler),
+      chain,
+      takesBody,
+      body,
+      ...common
+    }
   }
   return table
 }

@@ -20,6 +20,8 @@ export const BOOT_PROBLEMS = {
   ROUTE_EXPORT_NOT_FUNCTION: 'a method is not a function',
   ROUTE_MIDDLEWARE_INVALID: 'the middleware of a route file is malformed',
   ROUTE_CONFIG_INVALID: 'the config of a route file is malformed',
+  ROUTE_SCHEMA_INVALID: 'the definition of a typed route cannot be used',
+  ROUTE_PARAMS_MISMATCH: 'a params schema and its folders name different parameters',
   MIDDLEWARE_FILE_TWICE: 'two middleware files were found',
   MIDDLEWARE_FILE_INVALID: 'the middleware file does not export a map',
   MIDDLEWARE_IMPORT_FAILED: 'the middleware file cannot be imported',

@@ -1,4 +1,5 @@
 import { ApiError, NotFoundError, ValidationError } from './api-error.js'
+import type { FieldProblem } from './field-problems.js'
 
 /** No route takes the request, or a middleware has left all of them. */
 export function routeNotFound(): ApiError {
@@ -35,6 +36,11 @@ export function tooLarge(message: string): ApiError {
 
 export function malformedBody(message: string): ApiError {
   return refusal(() => new ValidationError(message))
+}
+
+/** The request breaks the schemas of its route. */
+export function invalidRequest(problems: readonly FieldProblem[]): ApiError {
+  return refusal(() => new ValidationError('Request validation failed', problems))
 }
 
 export function unsupportedBody(message: string): ApiError {

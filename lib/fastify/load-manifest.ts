@@ -3,6 +3,7 @@ import { loadModules } from '../discovery/load-module.js'
 import { buildRoutes, findRoutes, warnOfTypeScript, type ManifestOptions } from '../discovery/manifest.js'
 import { BootError, type BootProblem } from '../errors/boot-error.js'
 import { chooseMiddleware, findMiddlewareFile, type MapEntry } from '../middleware/map.js'
+import { checkDefinitions } from '../schema/check-definitions.js'
 import { formatPattern } from '../patterns/pattern.js'
 
 /** The routes, and the middleware map beside them. */
@@ -24,6 +25,7 @@ export async function loadManifest(options: ManifestOptions): Promise<LoadedMani
   const modules = await loadModules(paths)
   const middleware = chooseMiddleware({ file, given: options.middleware, modules, problems })
   const routes = buildRoutes(files, modules, problems)
+  problems.push(...checkDefinitions(routes))
   if (problems.length > 0) throw new BootError(problems)
   return {
     apiDir,

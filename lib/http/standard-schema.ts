@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { isStandardSchema } from '../schema/schema-kinds.js'
 import { fieldProblems, type FieldProblem } from '../errors/field-problems.js'
 
 /** Anything that follows Standard Schema: zod, valibot, arktype and others. */
@@ -17,8 +18,7 @@ export type SchemaOutput<Given> = Given extends Schema
 export type Checked = { value: unknown; problems?: undefined } | { problems: FieldProblem[] }
 
 export function isSchema(given: unknown): given is Schema {
-  // those of arktype are functions
-  return ((typeof given === 'object' && given !== null) || typeof given === 'function') && '~standard' in given
+  return isStandardSchema(given)
 }
 
 /** Runs a schema. Paths of its problems start with `prefix`. */

@@ -1,5 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
-import type { Request } from '../contract/request.js'
+import type { Request, RequestShape } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
 import { checkOptions, isWhole, objectOf, checkValue, type OptionRule, type OptionRules } from '../options/rules.js'
 import { isRecord } from '../options/values.js'
@@ -30,9 +30,9 @@ export interface ValidationMiddleware<Given extends Schema | SchemaBySource> ext
 
 /**
  * The request behind a validation: `validatedData` has the type of what the schema lets through. Takes the type of the
- * middleware, of a schema, or of a map of schemas.
+ * middleware, of a schema, or of a map of schemas; then what `Request` takes: `ValidatedRequest<typeof check, '/users/[id]'>`.
  */
-export type ValidatedRequest<Given> = Request & {
+export type ValidatedRequest<Given, Shape extends RequestShape | string = object> = Request<Shape> & {
   validatedData: SchemaOutput<Given extends ValidationMiddleware<infer Inner> ? Inner : Given>
 }
 

@@ -7,6 +7,7 @@ export const LAYERS = [
   ['options'],
   ['patterns'],
   ['discovery'],
+  ['schema'],
   ['middleware'],
   ['link'],
   ['body'],

@@ -1,0 +1,153 @@
+import type { JsonSchema, RouteSchema } from '../contract/typed-handler.js'
+import { isRecord } from '../options/values.js'
+import { converterOf, isStandardSchema, vendorOf } from './schema-kinds.js'
+
+/** What goes into a schema, or what it makes of it. */
+export type Side = 'input' | 'output'
+
+/** `draft-2020-12` is that of OpenAPI 3.1; Fastify's serialiser knows `draft-07`. */
+export type Draft = 'draft-2020-12' | 'draft-07'
+
+export interface DescribeOptions {
+  side: Side
+  /** Default `draft-2020-12`. */
+  draft?: Draft
+}
+
+/**
+ * A schema as JSON Schema: a JSON Schema itself, what the library of a Standard Schema writes of it (zod 4.2 and arktype do it
+ * themselves, valibot by the package @valibot/to-json-schema). A date is a text of the format `date-time`.
+ *
+ * @throws Error that says what cannot be described: a transform on its output side, a bigint, a schema of a library that does
+ * not write JSON Schema
+ */
+export async function describeSchema(schema: RouteSchema, options: DescribeOptions): Promise<JsonSchema> {
+  if (vendorOf(schema) !== 'valibot' || hasConverter(schema)) return describeNow(schema, options)
+  const { toJsonSchema } = await importValibotConverter()
+  return toJsonSchema(schema, {
+    typeMode: options.side,
+    target: options.draft ?? 'draft-2020-12',
+    overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'date' ? DATE_TIME : undefined)
+  })
+}
+
+/** The same without waiting: a valibot schema needs the converter of its own. */
+export function describeNow(schema: RouteSchema, { side, draft = 'draft-2020-12' }: DescribeOptions): JsonSchema {
+  if (!isStandardSchema(schema)) return schema
+  const converter = converterOf(schema)
+  if (converter === undefined)
+    throw new Error(`Schemas of ${vendorOf(schema)} are not described as JSON Schema by this version of the package`)
+  return converter[side]({ target: draft, libraryOptions: SETTINGS[vendorOf(schema) ?? ''] })
+}
+
+const DATE_TIME: JsonSchema = { type: 'string', format: 'date-time' }
+
+/** What `override` of zod's converter is given. */
+interface ZodPlace {
+  zodSchema: { _zod: { def: { type: string } } }
+  jsonSchema: Record<string, unknown>
+  path: readonly unknown[]
+}
+
+/** By library: a date is described, nothing else that JSON cannot hold. */
+const SETTINGS: Readonly<Record<string, Record<string, unknown>>> = {
+  zod: { unrepresentable: 'any', override: describeZodPlace },
+  arktype: { fallback: { date: () => ({ ...DATE_TIME }) } }
+}
+
+/** Kinds of zod that its converter would leave open. */
+const ZOD_OPEN = new Set([
+  'bigint',
+  'symbol',
+  'undefined',
+  'void',
+  'map',
+  'set',
+  'transform',
+  'nan',
+  'custom',
+  'function'
+])
+
+function describeZodPlace({ zodSchema, jsonSchema, path }: ZodPlace): void {
+  const { type } = zodSchema._zod.def
+  if (type === 'date') Object.assign(jsonSchema, DATE_TIME)
+  else if (ZOD_OPEN.has(type) && Object.keys(jsonSchema).length === 0)
+    throw new Error(`z.${type}() cannot be described as JSON Schema (at ${path.join('.') || 'the top'})`)
+}
+
+function hasConverter(schema: RouteSchema): boolean {
+  return isStandardSchema(schema) && converterOf(schema) !== undefined
+}
+
+interface ValibotSettings {
+  typeMode: Side
+  target: Draft
+  overrideSchema: (place: { valibotSchema: { type: string } }) => JsonSchema | undefined
+}
+
+interface ValibotConverter {
+  toJsonSchema(schema: RouteSchema, settings: ValibotSettings): JsonSchema
+}
+
+/** By a name that the compiler does not look for: the package is optional. */
+const VALIBOT_CONVERTER: string = '@valibot/to-json-schema'
+
+async function importValibotConverter(): Promise<ValibotConverter> {
+  try {
+    return (await import(VALIBOT_CONVERTER)) as ValibotConverter
+  } catch (cause) {
+    const message = `Schemas of valibot are described by a package of its own: npm install ${VALIBOT_CONVERTER}`
+    throw new Error(message, { cause })
+  }
+}
+
+/** What is known of the keys of an object that a schema takes. */
+export interface KnownField {
+  readonly name: string
+  /** It takes a list. */
+  readonly isList: boolean
+}
+
+/** The keys that the schema of an object names; undefined where they cannot be told. */
+export function fieldsOf(schema: RouteSchema): readonly KnownField[] | undefined {
+  const properties = vendorOf(schema) === 'valibot' ? valibotEntries(schema) : describedProperties(schema)
+  if (!isRecord(properties)) return undefined
+  return Object.entries(properties).map(([name, value]) => ({ name, isList: takesList(value) }))
+}
+
+function describedProperties(schema: RouteSchema): unknown {
+  try {
+    return isStandardSchema(schema) ? describeLoosely(schema)?.['properties'] : schema['properties']
+  } catch {
+    return undefined // a schema that its library cannot describe is checked all the same
+  }
+}
+
+/** With an open place for what JSON cannot hold. */
+function describeLoosely(schema: RouteSchema): JsonSchema | undefined {
+  const libraryOptions = vendorOf(schema) === 'zod' ? { unrepresentable: 'any' } : { fallback: () => ({}) }
+  return isStandardSchema(schema) ? converterOf(schema)?.input({ target: 'draft-07', libraryOptions }) : schema
+}
+
+function valibotEntries(schema: RouteSchema): unknown {
+  return (schema as { entries?: unknown }).entries
+}
+
+/** `{ type: 'array' }` of JSON Schema and of valibot, where it may be wrapped as optional. */
+function takesList(field: unknown): boolean {
+  if (!isRecord(field)) return false
+  return field['type'] === 'array' || takesList(field['wrapped'])
+}
+
+/** Whether a schema says that its value is bytes: `format: 'binary'`, or `contentEncoding` or `contentMediaType` of another kind. */
+export function isBinarySchema(schema: RouteSchema): boolean {
+  try {
+    const described = isStandardSchema(schema) ? describeLoosely(schema) : schema
+    if (described?.['format'] === 'binary' || described?.['contentEncoding'] === 'binary') return true
+    const type = described?.['contentMediaType']
+    return typeof type === 'string' && !type.includes('json')
+  } catch {
+    return false
+  }
+}
