@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { keepUploads } from '../contract/instance-state.js'
 import type { UploadOptions, FormFile } from '../contract/uploads.js'
 import { openAsBlob } from 'node:fs'
-import { pathOf } from '../options/values.js'
+import { toFilePath } from '../options/values.js'
 
 /** A directory's name contains machine and process id, so that a sweep never removes files of a running process. */
 const PREFIX = `twinroute-uploads-${hostname().replaceAll(/\W/g, '')}`
@@ -17,7 +17,7 @@ const PROCESS_START = Date.now() - process.uptime() * 1000
 
 /** Where temporary files go: the given folder, else the system's. */
 export function tempParent(directory: string | URL | undefined): string {
-  return directory === undefined ? tmpdir() : pathOf(directory)
+  return directory === undefined ? tmpdir() : toFilePath(directory)
 }
 
 const removals = new Set<Promise<void>>()

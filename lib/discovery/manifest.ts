@@ -10,7 +10,7 @@ import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
 import { checkRouteModule } from './check-route-module.js'
 import { entryKindAt, scanRoutes, type Scan, type ScannedFile } from './scan.js'
 import { compareSpecificity } from '../patterns/segment.js'
-import { pathOf } from '../options/values.js'
+import { toFilePath } from '../options/values.js'
 
 export interface ManifestOptions {
   /** A path (relative to the working directory) or a file URL. */
@@ -36,7 +36,7 @@ export interface FoundRoutes {
  * @param problems gets every problem found
  */
 export function findRoutes(options: ManifestOptions, problems: BootProblem[]): FoundRoutes {
-  const apiDir = resolve(pathOf(options.apiDir))
+  const apiDir = resolve(toFilePath(options.apiDir))
   const base = parseBaseRoute(options.baseRoute, problems)
   const scan = scanApiDir(apiDir, options.apiDir, problems)
   const files = scan.files.map((file) => place(file, base))

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 const MAX_WRITTEN = 60
 
 /** The path of a place that an option gives as a path or a file URL; a file URL may also be text. */
-export function pathOf(place: string | URL): string {
+export function toFilePath(place: string | URL): string {
   return place instanceof URL || place.startsWith('file:') ? fileURLToPath(place) : place
 }
 
