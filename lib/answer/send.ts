@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { CONNECTION_HEADERS, isSendable } from '../errors/error-headers.js'
+import { CONNECTION_HEADERS, isSendable, unsendableNames } from '../errors/error-headers.js'
 import { removeContentHeaders, writeOwnHead, type HeaderMethods } from './headers.js'
 import {
   HANDED_OVER,
@@ -70,8 +70,7 @@ function reopen(response: LinkedResponse, reply: FastifyReply): void {
   response[kRawEnd] = null
   cleanStatusLine(response)
   removeContentHeaders(reply)
-  const headers = reply.getHeaders()
-  for (const name of Object.keys(headers)) if (!isSendable(name, headers[name])) reply.removeHeader(name)
+  for (const name of unsendableNames(reply.getHeaders())) reply.removeHeader(name)
 }
 
 type Base = HeaderMethods & { writeHead: unknown }
@@ -138,12 +137,8 @@ function clean(response: LinkedResponse, base: Base, error: unknown): void {
   if (reply !== null) logError(reply.log, { err: error }, 'The head goes out without a part that cannot be sent')
   if (statusLineError(response) !== undefined) cleanStatusLine(response)
   const headers = response[kHeaders] ?? {}
-  for (const name of Object.keys(headers)) {
-    if (!isSendable(name, headers[name])) Reflect.deleteProperty(headers, name)
-  }
-  for (const name of base.getHeaderNames.call(response)) {
-    if (!isSendable(name, base.getHeader.call(response, name))) base.removeHeader.call(response, name)
-  }
+  for (const name of unsendableNames(headers)) Reflect.deleteProperty(headers, name)
+  for (const name of unsendableNames(base.getHeaders.call(response))) base.removeHeader.call(response, name)
 }
 
 /** The arguments of `writeHead` without a phrase of their own, and with the headers that can be sent. */

@@ -8,6 +8,7 @@ import { readProperty } from '../errors/read-property.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { logError, toError, toReadableError } from '../errors/readable-error.js'
 import { removeContentHeaders } from '../answer/headers.js'
+import { cutOffNextTurn } from '../answer/late-calls.js'
 import { resetStatusLine } from '../answer/status-line.js'
 import { hasHooks } from '../link/private-names.js'
 import type { Deadline } from '../link/handler-timeout.js'
@@ -88,15 +89,10 @@ export function createFail(
   }
 }
 
-/**
- * A started answer cannot become an error page: it is cut off, so that the client does not take it for whole. In the next
- * turn, since node keeps back what was written in this one.
- */
+/** A started answer cannot become an error page: the error is logged, and the answer cut off. */
 export function cutOff(reply: FastifyReply, response: LinkedResponse, error: unknown): void {
   logAfterAnswer(reply, error)
-  setImmediate(() => {
-    if (response.headersSent && !response.writableEnded) response.destroy()
-  })
+  cutOffNextTurn(response)
 }
 
 function logAfterAnswer({ log }: FastifyReply, error: unknown): void {

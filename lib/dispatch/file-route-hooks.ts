@@ -86,7 +86,7 @@ function callHandler(runtime: Runtime, plan: MethodPlan, reply: FastifyReply): v
       // a promise is itself; what only behaves like one may call back twice, at once, or throw
       Promise.resolve(result).then(
         (value) => deliver(runtime, reply, value),
-        (error: unknown) => runtime.fail(reply, error ?? new Error('Rejected without a reason'))
+        (error: unknown) => runtime.fail(reply, error)
       )
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Middleware } from '../contract/middleware.js'
 import type { Request, Response } from '../contract/request.js'
 import { isThenable } from '../options/values.js'
+import { asFailure } from '../errors/readable-error.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { mayNotRun, type BoundChain } from './chain.js'
 
@@ -180,11 +181,6 @@ class ChainRun {
   private tooLate({ run, prefix }: ChainEntry, error: unknown): void {
     this.plan.options.onLateNext?.({ middleware: run.name, prefix, error }, this.request)
   }
-}
-
-/** What `next` takes for an error, whatever was thrown. */
-function asFailure(thrown: unknown): unknown {
-  return thrown || new Error(`Middleware failed with ${String(thrown)}`)
 }
 
 export interface StrippedUrl {
