@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
+import fc from 'fast-check'
 import t from 'tap'
 import { ConflictError, defineHandler, errorHandler, type RouteSchema } from 'twinroute'
 import * as v from 'valibot'
 import { z } from 'zod'
+import { AnswerSchema } from '../dist/schema/answer.js'
 import { appOf, callByInject, logBook, onEveryHost, type Call, type Routes } from './support/hosts.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -472,4 +474,57 @@ t.test('a middleware that replaces json sees the object without what the schema 
 t.test('a handler without response schemas answers as any handler', async (t) => {
   const GET = defineHandler({ summary: 'Anything' }, (_request, answer) => answer.status(202).json({ any: 1 }))
   await inModes(t, GET, (answer) => t.match(answer, { status: 202, text: '{"any":1}' }))
+})
+
+interface Case {
+  schema: z.ZodType
+  value: unknown
+}
+
+const scalar: fc.Arbitrary<Case> = fc.oneof(
+  fc.string({ unit: 'binary' }).map((value) => ({ schema: z.string(), value })),
+  fc.string().map((value) => ({ schema: z.string().trim(), value: ` ${value}` })),
+  fc.webUrl().map((value) => ({ schema: z.url(), value: ` ${value} ` })),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => ({ schema: z.number(), value })),
+  fc.maxSafeInteger().map((value) => ({ schema: z.int(), value })),
+  fc.integer().map((value) => ({ schema: z.coerce.string(), value })),
+  fc.boolean().map((value) => ({ schema: z.boolean(), value })),
+  fc.constant({ schema: z.null(), value: null }),
+  fc.constantFrom('a', 'b"').map((value) => ({ schema: z.enum(['a', 'b"']), value })),
+  fc.constantFrom(1, 'b').map((value) => ({ schema: z.literal([1, 'b']), value })),
+  fc.date({ noInvalidDate: true }).map((value) => ({ schema: z.date(), value })),
+  fc.option(fc.string(), { nil: null }).map((value) => ({ schema: z.string().nullable(), value })),
+  fc.option(fc.string(), { nil: undefined }).map((value) => ({ schema: z.string().default('none'), value })),
+  fc.dictionary(fc.string(), fc.integer()).map((value) => ({ schema: z.record(z.string(), z.int()), value }))
+)
+
+/** An object with keys that its schema names, some optional, and one that it does not. */
+function objectOf(fields: readonly { key: string; isOptional: boolean; field: Case }[]): Case {
+  const shape = fields.map(({ key, isOptional, field }) => [key, isOptional ? field.schema.optional() : field.schema])
+  const value = Object.fromEntries(fields.map(({ key, field }) => [key, field.value]))
+  return { schema: z.object(Object.fromEntries(shape)), value: { ...value, unnamed: 'secret' } }
+}
+
+const { tree } = fc.letrec<{ tree: Case }>((tie) => {
+  const field = fc.record({
+    key: fc.constantFrom('a', 'b', 'toString', 'd-e', '7'),
+    isOptional: fc.boolean(),
+    field: tie('tree')
+  })
+  const object = fc.uniqueArray(field, { selector: ({ key }) => key, maxLength: 4 }).map(objectOf)
+  const list = tie('tree').map(({ schema, value }) => ({ schema: z.array(schema), value: [value, value] }))
+  return { tree: fc.oneof({ maxDepth: 4 }, scalar, object, list) }
+})
+
+t.test('what is serialised without a check is what check and JSON would give', async (t) => {
+  let serialised = 0
+  const property = fc.property(tree, ({ schema, value }) => {
+    const { serialise } = new AnswerSchema(schema)
+    if (serialise === undefined) return
+    serialised++
+    const wanted: unknown = JSON.parse(JSON.stringify(schema.parse(value)))
+    t.strictSame(JSON.parse(serialise(value)), wanted)
+  })
+  fc.assert(property, { numRuns: 500, seed: 7 })
+  t.ok(serialised > 100, `${serialised} of 500 were serialised so`)
 })

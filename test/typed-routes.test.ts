@@ -1,10 +1,14 @@
+import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
 import t from 'tap'
-import { BootError, createApp, defineHandler, errorHandler, type JsonSchema } from 'twinroute'
+import ts from 'typescript'
+import { BootError, createApp, defineHandler, errorHandler, type JsonSchema, type RouteSchema } from 'twinroute'
 import * as v from 'valibot'
 import { z } from 'zod'
+import { describeSchema } from '../dist/schema/describe.js'
 import { appOf, callByInject, hostOf, onEveryHost, writeRoutes, type Call, type Routes } from './support/hosts.js'
+import { root } from './support/source-tree.js'
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const options = { errorHandler }
@@ -386,5 +390,82 @@ t.test('what cannot work stops the boot', async (t) => {
       const handler = defineHandler(definition as object, () => ({}))
       t.match(await bootProblem(t, folder, { [method]: handler }), { code, message: text })
     })
+  }
+})
+
+const DATE_TIME = { type: 'string', format: 'date-time' }
+const AS_JSON_SCHEMA = {
+  type: 'object',
+  required: ['id', 'at'],
+  properties: { id: { type: 'string' }, at: DATE_TIME, tags: { type: 'array', items: { type: 'string' } } }
+}
+
+t.test('a schema of every library is described as JSON Schema, a date as a date-time', async (t) => {
+  const schemas = {
+    zod: z.object({ id: z.string(), at: z.date(), tags: z.array(z.string()).optional() }),
+    valibot: v.object({ id: v.string(), at: v.date(), tags: v.optional(v.array(v.string())) }),
+    arktype: type({ id: 'string', at: 'Date', 'tags?': 'string[]' }),
+    json: AS_JSON_SCHEMA satisfies JsonSchema
+  }
+  for (const [name, schema] of Object.entries(schemas)) {
+    const described = await describeSchema(schema, { side: 'input' })
+    t.match(described, { ...AS_JSON_SCHEMA, required: Array }, name)
+    t.strictSame((described['required'] as string[]).toSorted(), ['at', 'id'], name)
+  }
+})
+
+t.test('the two sides of a schema are described apart, and what JSON Schema cannot say is refused', async (t) => {
+  const sides = z.object({
+    page: z.coerce.number().default(1),
+    tag: z
+      .string()
+      .transform((tag) => [tag])
+      .pipe(z.array(z.string()))
+  })
+  const input = await describeSchema(sides, { side: 'input' })
+  t.match(input, { properties: { page: { default: 1 }, tag: { type: 'string' } } })
+  t.notMatch(input['required'], ['page'])
+  const output = await describeSchema(sides, { side: 'output' })
+  t.match(output, { properties: { page: { type: 'number' }, tag: { type: 'array' } }, required: ['page', 'tag'] })
+
+  const transform = z.object({ tag: z.string().transform((tag) => tag.length) })
+  t.match(await describeSchema(transform, { side: 'input' }), { properties: { tag: { type: 'string' } } })
+  const rows: [RouteSchema, RegExp][] = [
+    [transform, /z\.transform\(\) cannot be described as JSON Schema \(at properties\.tag\)/],
+    [z.bigint(), /z\.bigint\(\) cannot be described.*at the top/],
+    [v.object({ at: v.bigint() }), /bigint/],
+    [type({ id: 'bigint' }), /A type of arktype cannot be described/]
+  ]
+  for (const [schema, message] of rows) await t.rejects(describeSchema(schema, { side: 'output' }), { message })
+  const unknown = { '~standard': { version: 1, vendor: 'another', validate: (value: unknown) => ({ value }) } } as const
+  await t.rejects(describeSchema(unknown, { side: 'input' }), { message: /Schemas of another are not described/ })
+})
+
+t.test('every member of Request and Response is described in the editor', async (t) => {
+  const entry = join(root, 'dist/index.d.ts')
+  const { NodeNext } = ts.ModuleKind
+  const settings = {
+    module: NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: ['node'],
+    strict: true
+  }
+  const program = ts.createProgram([entry], settings)
+  const checker = program.getTypeChecker()
+  const exported = checker.getExportsOfModule(
+    checker.getSymbolAtLocation(program.getSourceFile(entry) as ts.Node) as ts.Symbol
+  )
+  for (const name of ['Request', 'Response']) {
+    const alias = exported.find((symbol) => symbol.name === name) as ts.Symbol
+    const members = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(alias)).getProperties()
+    t.ok(members.length > 90, `${members.length} members`)
+    // what Node declares is described by Node
+    const isOurs = (member: ts.Symbol): boolean =>
+      member.declarations?.every((at) => !/@types\/node/.test(at.getSourceFile().fileName)) ?? false
+    const silent = members.filter(isOurs).filter((member) => member.getDocumentationComment(checker).length === 0)
+    t.strictSame(
+      silent.map((member) => member.name),
+      []
+    )
   }
 })

@@ -3,7 +3,7 @@ import type { RequestFormData } from '../contract/uploads.js'
 import type { FieldProblem } from '../errors/field-problems.js'
 import { invalidRequest } from '../errors/refusals.js'
 import type { LinkedRequest } from '../link/state.js'
-import { isPromise, thenOrNow } from '../options/values.js'
+import { isPromise } from '../options/values.js'
 import { MAX_LISTED, type Checked } from '../schema/check.js'
 import type { PartCheck } from '../schema/compile-definition.js'
 
@@ -12,27 +12,32 @@ export type Receive = (request: LinkedRequest) => void | Promise<void>
 
 type Values = Record<string, unknown>
 
-/** Where each part of a request is found. */
-const READ: Readonly<Record<RequestPart, (request: LinkedRequest) => unknown>> = {
+/** Where each part of a request is found; the form has to be waited for. */
+const READ: Readonly<Record<Exclude<RequestPart, 'form'>, (request: LinkedRequest) => unknown>> = {
   params: (request) => request.params,
   query: (request) => request.query,
   headers: (request) => request.headers,
   cookies: (request) => request.cookies.all(),
-  body: (request) => request.body as unknown,
-  form: (request) => request.formData().then(valuesOf)
+  body: (request) => request.body as unknown
 }
 
 /** The check of a route's requests; undefined where no part has a schema. */
 export function createReceive(parts: readonly PartCheck[]): Receive | undefined {
   if (parts.length === 0) return undefined
+  const names = parts.map(({ part }) => part)
+  const steps = parts.map(createStep)
   return (request) => {
-    const outcomes = parts.map((part) =>
-      thenOrNow(READ[part.part](request), (value) => part.check(asLists(value, part)))
-    )
-    if (outcomes.some(isPromise))
-      return Promise.all(outcomes.map(resolved)).then((checked) => accept(request, parts, checked))
-    return accept(request, parts, outcomes as readonly Checked[])
+    const outcomes = steps.map((step) => step(request))
+    if (outcomes.some(isPromise)) return Promise.all(outcomes.map(resolved)).then((all) => accept(request, names, all))
+    return accept(request, names, outcomes as readonly Checked[])
   }
+}
+
+/** Decided at boot, so that a request pays for what its part needs. */
+function createStep({ part, check, lists }: PartCheck): (request: LinkedRequest) => Checked | Promise<Checked> {
+  if (part === 'form') return async (request) => check(asLists(valuesOf(await request.formData()), lists))
+  const read = READ[part]
+  return lists.length === 0 ? (request) => check(read(request)) : (request) => check(asLists(read(request), lists))
 }
 
 function resolved(outcome: Checked | Promise<Checked>): Promise<Checked> {
@@ -40,19 +45,26 @@ function resolved(outcome: Checked | Promise<Checked>): Promise<Checked> {
 }
 
 /** @throws ApiError 400 with the first faults of all parts */
-function accept(request: LinkedRequest, parts: readonly PartCheck[], outcomes: readonly Checked[]): void {
-  const problems: FieldProblem[] = []
-  for (const outcome of outcomes) if (outcome.problems !== undefined) problems.push(...outcome.problems)
-  if (problems.length > 0) throw invalidRequest(problems.slice(0, MAX_LISTED))
-  for (const [index, { part }] of parts.entries()) {
+function accept(request: LinkedRequest, parts: readonly RequestPart[], outcomes: readonly Checked[]): void {
+  if (outcomes.some(isRefused)) throw invalidRequest(outcomes.flatMap(problemsOf).slice(0, MAX_LISTED))
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as RequestPart
     const { value } = outcomes[index] as { value: unknown }
     if (part === 'params' || part === 'query' || part === 'body') request[part] = value as never
     else request.valid = { ...request.valid, [part]: value }
   }
 }
 
+function isRefused({ problems }: Checked): boolean {
+  return problems !== undefined
+}
+
+function problemsOf({ problems = [] }: Checked): readonly FieldProblem[] {
+  return problems
+}
+
 /** A query and a form do not tell one value from a list of one. */
-function asLists(value: unknown, { lists }: PartCheck): unknown {
+function asLists(value: unknown, lists: readonly string[]): unknown {
   const single = lists.filter((name) => isSingle((value as Values)[name]))
   if (single.length === 0) return value
   return { ...(value as Values), ...Object.fromEntries(single.map((name) => [name, [(value as Values)[name]]])) }

@@ -35,10 +35,9 @@ export function createOutputCheck(schema: RouteSchema): Check {
 
 function standardCheck(schema: StandardSchemaV1, prefix: readonly string[]): Check {
   const standard = schema['~standard']
-  return (value) =>
-    thenOrNow(standard.validate(value), (result) =>
-      result.issues === undefined ? { value: result.value } : listed(undefined, result.issues, prefix)
-    )
+  const toChecked = (result: StandardSchemaV1.Result<unknown>): Checked =>
+    result.issues === undefined ? { value: result.value } : listed(undefined, result.issues, prefix)
+  return (value) => thenOrNow(standard.validate(value), toChecked)
 }
 
 function jsonInputCheck(schema: JsonSchema, part: string): Check {

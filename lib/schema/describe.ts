@@ -52,7 +52,19 @@ interface ZodPlace {
 /** By library: a date is described, nothing else that JSON cannot hold. */
 const SETTINGS: Readonly<Record<string, Record<string, unknown>>> = {
   zod: { unrepresentable: 'any', override: describeZodPlace },
-  arktype: { fallback: { date: () => ({ ...DATE_TIME }) } }
+  arktype: { fallback: { date: () => ({ ...DATE_TIME }), default: describeArktypePlace } }
+}
+
+/** What a fallback of arktype's converter is given: what it could say so far. */
+interface ArktypePlace {
+  code: string
+  base: JsonSchema
+}
+
+/** A check of one's own narrows what is described; what is not described at all is refused. */
+function describeArktypePlace({ code, base }: ArktypePlace): JsonSchema {
+  if (Object.keys(base).length > 0) return base
+  throw new Error(`A type of arktype cannot be described as JSON Schema (${code})`)
 }
 
 /** Kinds of zod that its converter would leave open. */
