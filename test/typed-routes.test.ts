@@ -128,6 +128,32 @@ t.test('parameters and query are coerced by the schema, and take the place of th
   })
 })
 
+t.test('a single value is a list only where the schema takes nothing else', async (t) => {
+  const split = (text: unknown): unknown => (typeof text === 'string' ? text.split(',') : text)
+  const query = z.object({
+    plain: z.array(z.string()).optional(),
+    filled: z.array(z.string()).default(['none']),
+    split: z.preprocess(split, z.array(z.string())).optional(),
+    either: z.union([z.string(), z.array(z.string())]).optional()
+  })
+  const fields = v.object({ plain: v.optional(v.array(v.string())), text: v.optional(v.string()) })
+  const arktype = type({ 'plain?': 'string[]', 'text?': 'string' })
+  const routes: Routes = {
+    zod: { GET: defineHandler({ query: query.transform((all) => all) }, (request) => request.query) },
+    valibot: { GET: defineHandler({ query: fields }, (request) => request.query) },
+    arktype: { GET: defineHandler({ query: arktype }, (request) => request.query) },
+    form: { POST: defineHandler({ form: query }, ({ valid }) => valid.form) }
+  }
+  const call = callByInject(await appOf(t, { routes, options }))
+  const wanted = { plain: ['a,b'], filled: ['none'], split: ['a', 'b'], either: 'a,b' }
+  const pairs = 'plain=a,b&split=a,b&either=a,b'
+  t.strictSame((await call(`GET /api/zod?${pairs}`)).json, wanted)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  t.strictSame((await call('POST /api/form', { headers, body: pairs })).json, wanted)
+  for (const name of ['valibot', 'arktype'])
+    t.strictSame((await call(`GET /api/${name}?plain=a&text=b`)).json, { plain: ['a'], text: 'b' }, name)
+})
+
 t.test('headers, cookies and forms arrive under valid, and stay as they are beside it', async (t) => {
   const routes: Routes = {
     a: {
@@ -359,6 +385,11 @@ t.test('what cannot work stops the boot', async (t) => {
       rule: 'fields without an object around them',
       definition: { query: { page: z.string() } },
       text: /query, which cannot be compiled.*unknown keyword.*Fix: Put an object schema around the fields/s
+    },
+    {
+      rule: 'a field that is no schema',
+      definition: { query: { type: 'object', properties: { page: null } } },
+      text: /query, which cannot be compiled/
     },
     { rule: 'an unknown key', definition: { querry: z.object({}) }, text: /has querry, which does not exist/ },
     { rule: 'a word of another type', definition: { tags: 'notes' }, text: /has tags as a string.*array of strings/s },

@@ -3,7 +3,7 @@ import type { RouteMethod } from '../contract/route-module.js'
 import { definitionOf, type RouteDefinition } from '../contract/typed-handler.js'
 import { displayPath, type BootProblem, type BootProblemCode } from '../errors/boot-error.js'
 import { compileDefinition, type WrongDefinition } from './compile-definition.js'
-import { fieldsOf } from './describe.js'
+import { fieldsOf } from './fields.js'
 
 type Report = (code: BootProblemCode, wrong: WrongDefinition) => void
 

@@ -2,7 +2,7 @@ import type { RequestPart, ResponsesByStatus, RouteDefinition, RouteSchema } fro
 import { describeType, isRecord } from '../options/values.js'
 import { AnswerSchema } from './answer.js'
 import { createInputCheck, type Check } from './check.js'
-import { fieldsOf } from './describe.js'
+import { fieldsOf } from './fields.js'
 import { isJsonSchema, isStandardSchema, responsesByStatus } from './schema-kinds.js'
 
 /** One part of a request with its schema. */

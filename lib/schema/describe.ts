@@ -1,5 +1,4 @@
 import type { JsonSchema, RouteSchema } from '../contract/typed-handler.js'
-import { isRecord } from '../options/values.js'
 import { converterOf, isStandardSchema, vendorOf } from './schema-kinds.js'
 
 /** What goes into a schema, or what it makes of it. */
@@ -114,42 +113,10 @@ async function importValibotConverter(): Promise<ValibotConverter> {
   }
 }
 
-/** What is known of the keys of an object that a schema takes. */
-export interface KnownField {
-  readonly name: string
-  /** It takes a list. */
-  readonly isList: boolean
-}
-
-/** The keys that the schema of an object names; undefined where they cannot be told. */
-export function fieldsOf(schema: RouteSchema): readonly KnownField[] | undefined {
-  const properties = vendorOf(schema) === 'valibot' ? valibotEntries(schema) : describedProperties(schema)
-  if (!isRecord(properties)) return undefined
-  return Object.entries(properties).map(([name, value]) => ({ name, isList: takesList(value) }))
-}
-
-function describedProperties(schema: RouteSchema): unknown {
-  try {
-    return isStandardSchema(schema) ? describeLoosely(schema)?.['properties'] : schema['properties']
-  } catch {
-    return undefined // a schema that its library cannot describe is checked all the same
-  }
-}
-
 /** With an open place for what JSON cannot hold. */
-function describeLoosely(schema: RouteSchema): JsonSchema | undefined {
+export function describeLoosely(schema: RouteSchema): JsonSchema | undefined {
   const libraryOptions = vendorOf(schema) === 'zod' ? { unrepresentable: 'any' } : { fallback: () => ({}) }
   return isStandardSchema(schema) ? converterOf(schema)?.input({ target: 'draft-07', libraryOptions }) : schema
-}
-
-function valibotEntries(schema: RouteSchema): unknown {
-  return (schema as { entries?: unknown }).entries
-}
-
-/** `{ type: 'array' }` of JSON Schema and of valibot, where it may be wrapped as optional. */
-function takesList(field: unknown): boolean {
-  if (!isRecord(field)) return false
-  return field['type'] === 'array' || takesList(field['wrapped'])
 }
 
 /** Whether a schema says that its value is bytes: `format: 'binary'`, or `contentEncoding` or `contentMediaType` of another kind. */
