@@ -17,20 +17,20 @@ export interface EntryOptions {
 }
 
 /** The root onRequest hook of an app: links the Express side, rejects malformed targets, runs what `use()` registered. */
-export function createAppEntry(runtime: Runtime, options: EntryOptions) {
+export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimit }: EntryOptions) {
   const { express: side, stack } = runtime
+  function run(request: LinkedRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    if (stack.isEmpty || request[kRedispatched]) done()
+    else runStack(runtime, reply, handlerTimeout, done)
+  }
   return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     linkInApp(side, fastifyRequest, reply)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
-    const run = (): void => {
-      if (stack.isEmpty || request[kRedispatched]) done()
-      else runStack(runtime, reply, options.handlerTimeout, done)
-    }
-    const limit = options.earlyBodyLimit && earlyLimitOf(fastifyRequest, options.earlyBodyLimit)
-    if (limit === undefined) run()
-    else awaitBody(request, limit, run) // `awaitBody` keeps the error; it is raised before the handler
+    const limit = earlyBodyLimit === undefined ? undefined : earlyLimitOf(fastifyRequest, earlyBodyLimit)
+    if (limit === undefined) return run(request, reply, done)
+    awaitBody(request, limit, () => run(request, reply, done)) // `awaitBody` keeps the error; it is raised before the handler
   }
 }
 

@@ -8,27 +8,42 @@ import { refusedParams, refusedTarget, hideMalformedType } from './request-targe
 import { deliver } from './deliver.js'
 import type { MethodPlan, MethodTable } from './methods.js'
 import { passOn } from './failure.js'
+import type { ChainRunner } from '../middleware/run-chain.js'
 import { passChain } from './pass-chain.js'
 import type { Runtime } from './runtime.js'
 
 type Done = HookHandlerDoneFunction
+
+/*
+ * A function that makes a callback allocates for it whenever it is called, even where it then needs none. Callbacks are therefore
+ * made in functions of their own, which run only for requests that wait.
+ */
 
 /** The route's onRequest hook: parameters, chain, body, each only where the plan has one. */
 export function createEntry(runtime: Runtime, table: MethodTable<MethodPlan>) {
   return function enter(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const plan = table[request.raw.method as string] as MethodPlan
     const refused = receive(runtime, reply, plan)
-    const { chain, deadline } = plan
-    if (refused !== undefined) {
-      const refuse = (): void => runtime.fail(reply, refused)
-      if (chain === null) return refuse()
-      return passChain(runtime, reply, { chain, deadline, go: refuse }) // guards run before a 404, as for any unknown path
-    }
-    const go = (): void => receiveBody(runtime, plan, reply, done)
-    if (chain === null) return go()
-    if (plan.body !== 'early') return passChain(runtime, reply, { chain, deadline, go })
-    awaitBody(request.raw as LinkedRequest, plan.bodyLimit, () => passChain(runtime, reply, { chain, deadline, go }))
+    if (refused !== undefined) refuseBehindGuards(runtime, reply, plan, refused)
+    else if (plan.chain === null) receiveBody(runtime, reply, plan, done)
+    else enterChain(runtime, reply, plan, done)
   }
+}
+
+/** Guards run before a 404, as for any unknown path. */
+function refuseBehindGuards(runtime: Runtime, reply: FastifyReply, plan: MethodPlan, refused: ApiError): void {
+  const { chain, deadline } = plan
+  if (chain === null) runtime.fail(reply, refused)
+  else passChain(runtime, reply, { chain, deadline, go: () => runtime.fail(reply, refused) })
+}
+
+function enterChain(runtime: Runtime, reply: FastifyReply, plan: MethodPlan, done: Done): void {
+  const pass = (): void => {
+    const go = (): void => receiveBody(runtime, reply, plan, done)
+    passChain(runtime, reply, { chain: plan.chain as ChainRunner, deadline: plan.deadline, go })
+  }
+  if (plan.body === 'early') awaitBody(reply.request.raw as LinkedRequest, plan.bodyLimit, pass)
+  else pass()
 }
 
 /** What comes first for every request of a route: the Express side, and what no handler may see. */
@@ -47,10 +62,14 @@ function receive(runtime: Runtime, reply: FastifyReply, plan: MethodPlan): ApiEr
   return refusedParams(params) ?? plan.guardPath?.(raw)
 }
 
-function receiveBody(runtime: Runtime, plan: MethodPlan, reply: FastifyReply, go: () => void): void {
+function receiveBody(runtime: Runtime, reply: FastifyReply, plan: MethodPlan, go: () => void): void {
   hideMalformedType(reply.request)
-  if (plan.body === false) return go()
-  awaitBody(reply.request.raw as LinkedRequest, plan.bodyLimit, (error) => {
+  if (plan.body === false) go()
+  else waitForBody(runtime, reply, plan, go)
+}
+
+function waitForBody(runtime: Runtime, reply: FastifyReply, { bodyLimit }: MethodPlan, go: () => void): void {
+  awaitBody(reply.request.raw as LinkedRequest, bodyLimit, (error) => {
     if (error === undefined) go()
     else runtime.fail(reply, error)
   })
@@ -79,18 +98,23 @@ export function createBareHandler(runtime: Runtime, table: MethodTable<MethodPla
 function callHandler(runtime: Runtime, plan: MethodPlan, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   try {
-    const next = (error?: unknown): void => passOn(runtime.fail, reply, error)
-    const result: unknown = plan.handler(reply.request.raw as LinkedRequest, response, next)
-    if (!isThenable(result)) deliver(runtime, reply, result)
-    else {
-      // a promise is itself; what only behaves like one may call back twice, at once, or throw
-      Promise.resolve(result).then(
-        (value) => deliver(runtime, reply, value),
-        (error: unknown) => runtime.fail(reply, error)
-      )
-    }
+    const result: unknown = plan.handler(reply.request.raw as LinkedRequest, response, nextOf(runtime, reply))
+    if (isThenable(result)) deliverLater(runtime, reply, result)
+    else deliver(runtime, reply, result)
   } catch (error) {
     return runtime.fail(reply, error)
   }
   if (isWaiting(response)) plan.handlerDeadline?.watch(response)
+}
+
+function nextOf(runtime: Runtime, reply: FastifyReply): (error?: unknown) => void {
+  return (error) => passOn(runtime.fail, reply, error)
+}
+
+/** A promise is itself; what only behaves like one may call back twice, at once, or throw. */
+function deliverLater(runtime: Runtime, reply: FastifyReply, result: PromiseLike<unknown>): void {
+  Promise.resolve(result).then(
+    (value) => deliver(runtime, reply, value),
+    (error: unknown) => runtime.fail(reply, error)
+  )
 }
