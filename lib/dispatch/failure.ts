@@ -70,22 +70,22 @@ export function createFail(
     const error = toError(thrown)
     if (isOver(response) || reply.sent) return logAfterAnswer(reply, error)
     releaseJson(response) // error middleware answers for itself
-    const done = (passed: unknown): void => {
-      const left = passed || routeNotFound() // as in Express: the error is dealt with, and no route is left
-      if (isAnswered(response)) cutOff(reply, response, left)
-      else {
-        sendOrEnd(reply, left, send)
-        if (!response.headersSent) deadline?.watch(response) // error middleware may have passed it on late
-      }
-    }
-    const request = reply.request.raw as LinkedRequest
-    if (!stack.handlesErrors) done(error)
+    if (!stack.handlesErrors) end(reply, error)
     else {
       untouched = undefined
+      const request = reply.request.raw as LinkedRequest
+      const done = (left: unknown): void => end(reply, left)
       if (middleware === 'all') stack.runErrors(request, response, { error, done })
       else stack.runLast(request, response, { error, done })
     }
     if (!response.headersSent || !isOver(response)) deadline?.watch(response)
+  }
+  function end(reply: FastifyReply, passed: unknown): void {
+    const response = reply.raw as LinkedResponse
+    const left = passed || routeNotFound() // as in Express: the error is dealt with, and no route is left
+    if (isAnswered(response)) return cutOff(reply, response, left)
+    sendOrEnd(reply, left, send)
+    if (!response.headersSent) deadline?.watch(response) // error middleware may have passed it on late
   }
 }
 

@@ -33,15 +33,15 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
-    const go = (): void => {
-      const forbidden = refusedUnmatched(binder, request)
-      if (forbidden !== undefined) return runtime.fail(reply, forbidden)
-      hideMalformedType(fastifyRequest)
-      done()
-    }
-    if (chain === null) return go()
+    if (chain === null) return pass(fastifyRequest, reply, done)
     request[kParams] = binder.paramsOf(request.url)
-    passChain(runtime, reply, { chain, deadline, go })
+    passChain(runtime, reply, { chain, deadline, go: () => pass(fastifyRequest, reply, done) })
+  }
+  function pass(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    const forbidden = refusedUnmatched(binder, fastifyRequest.raw as LinkedRequest)
+    if (forbidden !== undefined) return runtime.fail(reply, forbidden)
+    hideMalformedType(fastifyRequest)
+    done()
   }
 }
 
