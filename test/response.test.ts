@@ -1,7 +1,7 @@
 // The order of an answer: what hooks, middleware and handlers set, each by the means of its own side, counts in the order
 // of the calls.
 import { EventEmitter, on, once } from 'node:events'
-import { get } from 'node:http'
+import { get, OutgoingMessage } from 'node:http'
 import { connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -537,10 +537,13 @@ t.test('what is set last is sent, whichever side set it, and can be read by both
   }
 })
 
+const NAMED_LINES = 'X-First: 1|x-second: 2|X-Third: 3|X-Third: 4|X-Replaced: 6|__proto__: 7|X-Added: 9|X-Added: 10'
+
 t.test('a header that Express code sets leaves with its name as it was written, as under Express', async (t) => {
   const names: Handler = (_q, s, next) => {
     s.setHeader('X-First', '1').setHeader('x-second', 2).append('X-Third', ['3', '4'])
-    s.set('X-REPLACED', '5').set('X-Replaced', '6').setHeader('__proto__', '7')
+    s.set('X-REPLACED', '5').set('X-Replaced', '6').setHeader('__proto__', '7').setHeader('X-Added', '9')
+    s.appendHeader('x-added', '10')
     s.setHeader('X-Removed', '8').removeHeader('x-REMOVED')
     next()
   }
@@ -567,10 +570,187 @@ t.test('a header that Express code sets leaves with its name as it was written, 
       const lines: string[] = response.rawHeaders
       const text = lines.map((part, i) => (i % 2 ? part : `${part}:`)).join(' ')
       response.resume()
-      for (const line of ['X-First: 1', 'x-second: 2', 'X-Third: 3', 'X-Third: 4', 'X-Replaced: 6', '__proto__: 7'])
-        t.ok(text.includes(line), `${name}, ${path}: ${line}`)
+      for (const line of NAMED_LINES.split('|')) t.ok(text.includes(line), `${name}, ${path}: ${line}`)
       t.notMatch(text, /X-Removed|X-REPLACED/, `${name}, ${path}: no other spelling`)
     }
+})
+
+/** What one request to an Express application gets, under Express and under twinroute: the lines of its head, and its body. */
+async function onBothExpresses(t: any, handlers: readonly Handler[]) {
+  const answers: { name: string; status: number; lines: string[]; body: string }[] = []
+  for (const [name, create] of [
+    ['Express', express],
+    ['twinroute/express', twinrouteExpress]
+  ] as const) {
+    const app = create() as ReturnType<typeof express>
+    app.disable('x-powered-by')
+    for (const handler of handlers) app.use(handler)
+    const server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const response = await new Promise<any>((resolve) => get({ host: '127.0.0.1', port }, resolve))
+    const raw: string[] = response.rawHeaders
+    const lines = raw.flatMap((part, i) => (i % 2 ? [] : [`${part}: ${raw[i + 1]}`]))
+    let body = ''
+    for await (const chunk of response.setEncoding('utf8')) body += chunk
+    answers.push({ name, status: response.statusCode, lines, body })
+  }
+  return answers
+}
+
+/** What Express code does to a response, the lines that leave, and what else is not among them. */
+const headRows: readonly { rule: string; handlers: readonly Handler[]; lines: readonly string[]; not?: RegExp }[] = [
+  {
+    rule: 'a header is called __proto__ in any spelling',
+    handlers: [
+      (_q, s) => {
+        s.setHeader('__PROTO__', ['a', 'b'])
+        s.setHeader('X-Read', `${s.getHeader('__proto__')} ${s.hasHeader('length')} ${s.getHeaderNames()}`).json({})
+      }
+    ],
+    lines: ['__PROTO__: a', '__PROTO__: b', 'X-Read: a,b false __proto__']
+  },
+  {
+    rule: 'what appendHeader adds keeps its type, and is refused as node does',
+    handlers: [
+      (_q, s) => {
+        s.setHeader('X-Number', 1).appendHeader('x-number', 2).appendHeader('X-Number', [3])
+        let refused = ''
+        try {
+          s.appendHeader('X-Number')
+        } catch (error: any) {
+          refused = error.code
+        }
+        s.setHeader('X-Read', JSON.stringify(s.getHeader('x-number')) + refused).json({})
+      }
+    ],
+    lines: ['X-Number: 1', 'X-Number: 2', 'X-Number: 3', 'X-Read: [1,2,3]ERR_HTTP_INVALID_HEADER_VALUE']
+  },
+  {
+    rule: 'null, and undefined in a list, are sent as their text, and read as they are',
+    handlers: [
+      (_q, s) => {
+        s.setHeader('X-Null', null).setHeader('X-List', ['a', undefined])
+        s.setHeader('X-Read', `${s.getHeader('x-null')} ${s.hasHeader('X-Null')}`).json({})
+      }
+    ],
+    lines: ['X-Null: null', 'X-List: a', 'X-List: undefined', 'X-Read: null true']
+  },
+  {
+    rule: 'names keep their case behind middleware that sets what writeHead is given',
+    handlers: [
+      (_q, s, next) => {
+        s.setHeader('X-Case', '1').cookie('first', '1')
+        onHeaders(s, () => s.setHeader('X-Late', '2'))
+        next()
+      },
+      (_q, s) => void s.json({})
+    ],
+    lines: ['X-Case: 1', 'Set-Cookie: first=1; Path=/', 'X-Late: 2'],
+    not: /x-case|set-cookie/
+  },
+  ...['send', 'end'].map((method) => ({
+    rule: `a cookie set by node's own method, as the package cookies does, joins the others once: ${method}`,
+    handlers: [
+      ((_q, s, next) => {
+        s.cookie('first', '1').cookie('second', '2')
+        s.on('finish', () => s.getHeader('set-cookie')) // as loggers do
+        setByNode(s, 'third=3')
+        s.cookie('fourth', '4')
+        onHeaders(s, () => setByNode(s, 'fifth=5'))
+        next()
+      }) as Handler,
+      ((_q, s) => void s[method]('x')) as Handler
+    ],
+    lines: ['first=1; Path=/', 'second=2; Path=/', 'third=3', 'fourth=4; Path=/', 'fifth=5'].map(
+      (cookie) => `Set-Cookie: ${cookie}`
+    ),
+    not: /(first=1.*){2}|(third=3.*){2}/
+  }))
+]
+
+/** As the package on-headers: sets the headers that writeHead is given, calls a listener, and writes the head. */
+function onHeaders(response: any, listener: () => unknown): void {
+  const { writeHead } = response
+  let hasFired = false
+  response.writeHead = function (status: number, ...rest: unknown[]) {
+    for (const [name, value] of Object.entries(rest.at(-1) ?? {})) response.setHeader(name, value)
+    if (!hasFired) listener()
+    hasFired = true
+    return writeHead.call(this, status)
+  }
+}
+
+function setByNode(response: any, cookie: string): void {
+  const cookies = [response.getHeader('Set-Cookie') ?? []].flat()
+  OutgoingMessage.prototype.setHeader.call(response, 'Set-Cookie', [...cookies, cookie])
+}
+
+t.test('the head that Express code makes leaves as under Express', async (t) => {
+  for (const { rule, handlers, lines, not } of headRows) {
+    t.test(rule, async (t) => {
+      for (const answer of await onBothExpresses(t, handlers)) {
+        t.equal(answer.status, 200, answer.name)
+        for (const line of lines) t.ok(answer.lines.includes(line), `${answer.name}: ${line} in ${answer.lines}`)
+        if (not !== undefined) t.notMatch(answer.lines.join(' '), not, answer.name)
+      }
+    })
+  }
+})
+
+t.test('a Content-Type that is no text is sent as one, whatever it describes', async (t) => {
+  const bodies: Record<string, unknown> = { bytes: Buffer.from('a'), text: 'a', stream: Readable.from(['a']) }
+  const files = Object.fromEntries(
+    Object.entries(bodies).map(([path, body]) => [
+      path,
+      { GET: (_q: any, s: any) => (s.setHeader('Content-Type', ['text/csv']), body) }
+    ])
+  )
+  const sent = { GET: (_q: any, s: any) => void s.setHeader('Content-Type', 5).send(Buffer.from('a')) }
+  const empty = { GET: (_q: any, s: any) => void s.setHeader('Content-Type', '').send('a') }
+  const app = await createApp({ apiDir: writeRoutes(t, { ...files, sent, empty }), mode: 'test' })
+  t.teardown(() => app.close())
+  for (const path of Object.keys(files)) {
+    const { statusCode, headers, body } = await app.inject(`/api/${path}`)
+    t.match(
+      { statusCode, type: headers['content-type'], body },
+      { statusCode: 200, type: /^text\/csv/, body: 'a' },
+      path
+    )
+  }
+  t.equal((await app.inject('/api/sent')).statusCode, 200)
+  const { statusCode, headers } = await app.inject('/api/empty')
+  t.match([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8'])
+})
+
+t.test('a replaced writeHead runs once where an onSend hook has seen a raw answer', async (t) => {
+  const app = await createApp({
+    apiDir: writeRoutes(t, { raw: { GET: (_q: any, s: any) => s.end('a') } }),
+    mode: 'test'
+  })
+  t.teardown(() => app.close())
+  app.use((_q: any, s: any, next: any) => {
+    const { writeHead } = s
+    s.writeHead = function (...given: unknown[]) {
+      s.appendHeader('X-Runs', '1')
+      return writeHead.apply(this, given)
+    }
+    next()
+  })
+  app.addHook('onSend', async (_request, _reply, payload) => payload)
+  t.equal((await app.inject('/api/raw')).headers['x-runs'], '1')
+})
+
+t.test('an error answer is not in the language of the one that was lost', async (t) => {
+  const GET: Handler = (_q, s) => {
+    s.setHeader('Content-Language', 'de').appendHeader('Content-Encoding', 'gzip')
+    throw new Error('broken')
+  }
+  const app = await createApp({ apiDir: writeRoutes(t, { lost: { GET } }), mode: 'test' })
+  t.teardown(() => app.close())
+  const { statusCode, headers } = await app.inject('/api/lost')
+  t.match([statusCode, headers['content-language'], headers['content-encoding']], [500, undefined, undefined])
 })
 
 t.test('the JSON settings of the Express side hold for returned values', async (t) => {

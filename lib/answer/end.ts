@@ -69,7 +69,10 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
   function writeHead(this: LinkedResponse, ...given: HeadArguments): LinkedResponse {
     if (isPastTimeout(this)) return tooLate(this, 'response.writeHead()')
     const isPatched = this.end !== end || this[kRawEnd] !== null || hasOtherEnd(base)
-    if (isPatched && isWithFastify(this)) return holdHead(this, given)
+    if (isPatched && isWithFastify(this)) {
+      if (this.writeHead !== writeHead) Reflect.set(this, 'writeHead', writeHead) // what has replaced it has run
+      return holdHead(this, given)
+    }
     const head = writeHeadSafely(this, base, given)
     const state = this[kAnswered]
     if (state === OPEN) markAnswered(this, BEGUN)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { validateHeader } from '../errors/error-headers.js'
-import { kHeaders, kNames, type HeaderValue, type LinkedResponse } from '../link/state.js'
+import { kAnswered, kHeaders, kNames, OPEN, type HeaderValue, type LinkedResponse } from '../link/state.js'
 
 /*
  * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless,
@@ -42,27 +42,27 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
   const methods = {
     setHeader(this: LinkedResponse, name: Name, value: Value) {
       const headers = this[kHeaders]
-      if (!headers || this.headersSent || name === PROTOTYPE) return base.setHeader.call(this, name, value)
       const key = keyOf(name)
+      if (!headers || this.headersSent || key === PROTOTYPE) return base.setHeader.call(this, name, value)
       if (isHttp2 && key !== COOKIES) {
         base.setHeader.call(this, name, value)
         if (valueOf(headers, key) !== undefined) headers[key] = value
         return this
       }
-      validateHeader(name, value)
-      // the reply adds cookies to its array, which must not be the caller's
-      headers[key] = key === COOKIES && Array.isArray(value) ? [...(value as readonly string[])] : value
-      if (key !== name || this[kNames]) keepCase(this, key, name)
+      const kept = Array.isArray(value) ? keptList(key, value) : value
+      validateHeader(name, kept)
+      if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, key, name)
+      headers[key] = kept
       if (key === COOKIES) base.removeHeader.call(this, COOKIES)
       return this
     },
     appendHeader(this: LinkedResponse, name: Name, value: Value) {
       const headers = this[kHeaders]
-      if (!headers || this.headersSent) return base.appendHeader.call(this, name, value)
+      if (!headers || this.headersSent || value === undefined) return base.appendHeader.call(this, name, value)
       const key = keyOf(name)
       if (key === COOKIES) gatherCookies(this, base)
       const current = valueOf(headers, key)
-      if (current !== undefined) return this.setHeader(name, [...listOf(current), ...listOf(value)])
+      if (current !== undefined) return this.setHeader(nameOf(this, key), [current, value].flat() as string[])
       return key === COOKIES ? this.setHeader(name, value) : base.appendHeader.call(this, name, value)
     },
     removeHeader(this: LinkedResponse, name: Name) {
@@ -78,7 +78,10 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
 function readingHeaders(base: HeaderMethods): ReadingHeaders {
   const methods: ReadingHeaders = {
     getHeader(this: LinkedResponse, name) {
-      return (valueOf(this[kHeaders], keyOf(name)) ?? base.getHeader.call(this, name)) as string | undefined
+      const key = keyOf(name)
+      if (key === COOKIES && valueOf(this[kHeaders], key) !== undefined) gatherCookies(this, base)
+      const value = valueOf(this[kHeaders], key)
+      return (value === undefined ? base.getHeader.call(this, name) : value) as string | undefined
     },
     hasHeader(this: LinkedResponse, name) {
       return valueOf(this[kHeaders], keyOf(name)) !== undefined || base.hasHeader.call(this, name)
@@ -106,6 +109,17 @@ function keyOf(name: unknown): string {
   return typeof name === 'string' ? name.toLowerCase() : ''
 }
 
+/** A list as the reply keeps it, which adds cookies to its own; node sends what is undefined in one as its text. */
+function keptList(key: string, list: readonly unknown[]): string[] {
+  if (list.includes(undefined)) return list.map(String)
+  return (key === COOKIES ? [...list] : list) as string[]
+}
+
+/** Whether a header is only set again: by packages that set what Fastify gives `writeHead`, with names in lower case. */
+function isRepeated(response: LinkedResponse, key: string, value: unknown): boolean {
+  return response[kAnswered] !== OPEN && response[kHeaders]?.[key] === value
+}
+
 function keepCase(response: LinkedResponse, key: string, name: string): void {
   const names = (response[kNames] ??= Object.create(null) as Record<string, string>)
   names[key] = name
@@ -122,13 +136,18 @@ function valueOf(headers: Headers | null | undefined, key: string): HeaderValue 
   return value !== undefined && Object.hasOwn(headers as Headers, key) ? value : undefined
 }
 
-/** Cookies that were set on the response before it had a reply are the older ones. */
+/**
+ * Cookies of node's list are the older ones, set before there was a reply, unless they repeat the reply's: then a package has
+ * read them, added its own and set all by node's method.
+ */
 function gatherCookies(response: LinkedResponse, base: HeaderMethods): void {
   const older = base.getHeader.call(response, COOKIES)
   const headers = response[kHeaders]
-  if (older === undefined || headers === null) return
+  if (older === undefined || headers === null || response.headersSent) return
   base.removeHeader.call(response, COOKIES)
-  headers[COOKIES] = [...listOf(older), ...listOf(valueOf(headers, COOKIES))]
+  const all = listOf(older)
+  const own = listOf(valueOf(headers, COOKIES))
+  headers[COOKIES] = own.every((cookie) => all.includes(cookie)) ? all : [...all, ...own]
 }
 
 /** Connects a response with the headers of its reply, which take over what an earlier reply left on the response. */
@@ -196,23 +215,6 @@ export function setReplyHeader(reply: FastifyReply, name: string, value: HeaderV
   validateHeader(name, value)
   if (name.toLowerCase() !== 'vary') reply.header(name, value)
   else if (value !== '') (reply.raw as LinkedResponse).vary(String(value))
-}
-
-/** What describes a body, and is wrong for the one an error answer has. */
-const CONTENT_HEADERS = [
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'content-range',
-  'transfer-encoding',
-  'etag',
-  'last-modified'
-]
-
-/** Makes room for an error answer in a response that was being prepared. */
-export function removeContentHeaders(reply: FastifyReply): void {
-  // removing what is not there would still cost: an object that has lost a key is a slow one
-  for (const name of CONTENT_HEADERS) if (reply.hasHeader(name)) reply.removeHeader(name)
 }
 
 function listOf(value: HeaderValue): string[] {

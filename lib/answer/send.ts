@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { CONNECTION_HEADERS, isSendable, unsendableNames } from '../errors/error-headers.js'
-import { removeContentHeaders, writeOwnHead, type HeaderMethods } from './headers.js'
+import { removeContentHeaders } from './content-headers.js'
+import { writeOwnHead, type HeaderMethods } from './headers.js'
 import {
   HANDED_OVER,
   kAnswered,
@@ -32,6 +33,8 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
   markAnswered(response, isStream(payload) ? LEAVING : HANDED_OVER)
   // checked before onSend hooks run; a status below 200 is no answer, which only a raw `end` may send
   const refused = statusLineError(response, lowestStatus)
+  const type: unknown = response[kHeaders]?.['content-type']
+  if (type !== undefined && typeof type !== 'string') reply.header('content-type', String(type)) // Fastify reads it as text
   const outer = underWay
   underWay = response
   try {

@@ -117,7 +117,7 @@ function currentType(response: LinkedResponse): unknown {
 /** The type of a text: HTML unless one is set, which then gets the charset the text is sent in. */
 function textType(response: LinkedResponse): string {
   const type = currentType(response)
-  if (typeof type !== 'string') return HTML
+  if (typeof type !== 'string' || type === '') return HTML
   const parsed = parseContentType(type)
   parsed.parameters.charset = 'utf-8'
   return formatContentType(parsed)
