@@ -27,10 +27,10 @@ type Push = IncomingMessage['push']
 type Done = (error?: Error) => void
 
 /**
- * Keeps the chunks of a body as node's parser delivers them; called the tap below. The parser hands every chunk to `push`;
- * the request class overrides it and keeps references
- * to the chunks of JSON, urlencoded and text bodies. The stream itself is neither read nor listened to, so middleware and
- * handlers that want it (multer, proxies, raw webhooks) find it untouched even after `body` is set.
+ * The tap: keeps the chunks of a body as node's parser delivers them. The parser hands every chunk to `push`; the request
+ * class overrides it and keeps references to the chunks of JSON, urlencoded and text bodies. The stream itself is neither
+ * read nor listened to, so middleware and handlers that want it (multer, proxies, raw webhooks) find it untouched even after
+ * `body` is set.
  */
 export function tapPush(push: Push): Push {
   return function tappedPush(this: IncomingMessage, chunk: Buffer | null, encoding?: BufferEncoding): boolean {

@@ -37,7 +37,7 @@ export interface UploadedFile {
   buffer: Buffer
 }
 
-/** What a package of types declares for Express's request, where one of the program does; else our own type. */
+/** The type that a package such as @types/multer declares for this member of Express's request; else our own. */
 type Declared<Name extends string, Own> = ExpressRequest extends { [K in Name]: infer Type } ? Type : Own
 
 /**
@@ -75,7 +75,7 @@ type Member<Shape, Name extends string, Otherwise> = Name extends keyof Shape
 /** The query as Express's `simple` parser leaves it: a repeated key is a list. */
 type Query = Record<string, string | string[] | undefined>
 
-/** The first member, and mapped: requests of two shapes are then compared by what their members are, not by their shapes. */
+/** TypeScript compares two requests by these members, and not by the names of their shapes, because the type is a mapped one. */
 type Valid<Shape> = { readonly [Part in keyof Member<Shape, 'valid', object>]: Member<Shape, 'valid', object>[Part] }
 
 /** What twinroute adds to, or types more closely than, Express 5's request. */

@@ -7,7 +7,7 @@ import { isUnfinished, refuseSecond } from '../answer/late-calls.js'
 import { expressJson, hasJsonSettings } from '../express/etag-and-json.js'
 import { hasOtherJson, hasOtherSend } from '../express/response-members.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
-import { cannotBeSent, isBody, tagOf, refuseNoData, webBody } from './returned-body.js'
+import { cannotBeSent, isBody, tagOf, refuseNoData, webBody } from './body-kinds.js'
 import type { Runtime } from './runtime.js'
 import { warnOfSilence, warnOfStatus } from './warnings.js'
 
@@ -23,8 +23,8 @@ const TRANSPORT_HEADERS = new Set([
 
 /**
  * Turns what a handler returned into the answer: the only place that does. undefined leaves the answer to the response
- * object, and so does the response itself (`(request, response) => stream.pipe(response)`); a value returned after an
- * answer is dropped.
+ * object, and so does the response itself (`(request, response) => stream.pipe(response)`); null is sent as the JSON `null`;
+ * a value returned after an answer is dropped.
  */
 export function deliver(runtime: Runtime, reply: FastifyReply, result: unknown): void {
   const response = reply.raw as LinkedResponse

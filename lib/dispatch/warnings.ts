@@ -4,7 +4,7 @@ import type { ManifestRoute } from '../contract/manifest.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { loggedRequest } from '../errors/readable-error.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
-import { MAY_BE_RETURNED } from './returned-body.js'
+import { MAY_BE_RETURNED } from './body-kinds.js'
 
 /** The part of Runtime that warnings read. */
 interface Speaker {

@@ -6,12 +6,13 @@ import type { Request, Response } from '../contract/request.js'
 /** What the objects are for: an app of `createApp`, a host's own Fastify, an application of `twinroute/express`. */
 export type RuntimeKind = 'app' | 'host' | 'express'
 
-/**
+/*
  * What twinroute keeps on Node's request and response. All members are set in the constructors, so that every request of
  * an app has the same hidden class; nothing else is written to these objects on the way.
  */
+
 export const kReply: unique symbol = Symbol('twinroute.reply')
-/** On our request layer: which app's objects these are. */
+/** On the prototype of an app's requests: the Express side of that app. */
 export const kExpressSide: unique symbol = Symbol('twinroute.express side')
 export const kHeaders: unique symbol = Symbol('twinroute.headers')
 export const kNames: unique symbol = Symbol('twinroute.header names')

@@ -27,8 +27,8 @@ export interface Binder {
   /** The values of the parameters in the prefixes that cover a request. */
   paramsOf(url: string): Readonly<Record<string, string>>
   /**
-   * Whether code that joins and resolves the path (a proxy, a file server) reaches a place guarded by keys other than those
-   * that have run.
+   * Whether code that joins and resolves the path (a proxy, a file server) reaches a place whose middleware has not run: one
+   * guarded by other keys than those in `ranFor`.
    */
   leadsPast(request: RequestLine, ranFor: (request: RequestLine) => ReadonlySet<string>): boolean
   readonly reading: PathReading

@@ -12,7 +12,10 @@ export interface ChainStep {
   /** How many segments of the request's path the prefix covers; they are stripped from `request.url`. */
   depth: number
   middleware: readonly Middleware[]
-  /** Set where each request decides by its path: a parameter (`value`) or the rest of it (`rest`) may lead below. */
+  /**
+   * Set where the step runs only for some requests of the route: those where a parameter has the name that the prefix has at
+   * its place (`value`), or where the rest of the path leads below the prefix (`rest`).
+   */
   conditional?: 'value' | 'rest'
 }
 
@@ -23,7 +26,7 @@ export function mayNotRun({ conditional }: Pick<ChainStep, 'conditional'>): bool
 
 /** What a report says of a step's condition. */
 export interface ReportedCondition {
-  /** True where it runs only when a parameter's value equals the name the prefix has there. */
+  /** True where it runs only for requests whose path is the prefix or below it, which the route's pattern leaves open. */
   conditional: boolean
 }
 

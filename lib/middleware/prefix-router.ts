@@ -123,7 +123,7 @@ class Lookup {
     for (const prefix of prefixes) this.#add(prefix, prefixes, options)
   }
 
-  /** The prefix and everything below it, as one route with an optional rest would have it. */
+  /** Adds the prefix and everything below it: the same paths as one route with an optional rest has. */
   #add(prefix: MapEntry, all: readonly MapEntry[], { mount, caseSensitive }: PrefixRouterOptions): void {
     const segments = prefix.segments.map((segment) => foldSegment(segment, { caseSensitive }))
     const below: readonly Segment[] = [...segments, { kind: 'rest', name: '*', optional: true }]

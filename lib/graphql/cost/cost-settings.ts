@@ -39,8 +39,8 @@ export function createCostRule(
 }
 
 /**
- * Refuses a request that costs more than the rule allows. For nearly all documents this compares a number; only where
- * the cost depends on variables are they asked for, coerced.
+ * Refuses a request that costs more than the rule allows. For nearly all documents this compares a number; `variables` is called
+ * only where the cost depends on them, and returns their values after coercion.
  */
 export function checkCost(cost: Cost, rule: CostRule, variables: () => Variables): void {
   const actual = typeof cost === 'number' ? cost : cost(variables())

@@ -51,7 +51,7 @@ export function webBody(reply: FastifyReply, body: object): WebBody {
   return WEB_BODIES.get(tagOf(body))?.(reply, body)
 }
 
-/** Whether an object that is no plain one is meant as an answer, for what is returned after one. */
+/** Whether an object other than a plain one is meant as an answer; it decides what is done with a value returned after an answer. */
 export function isBody(value: object): boolean {
   return (
     Array.isArray(value) ||
@@ -78,7 +78,7 @@ function blob(reply: FastifyReply, body: object): ReadableStream {
   return (body as Blob).stream() as ReadableStream
 }
 
-/** That of another package is none. */
+/** A FormData of another package is sent as any other object. */
 function form(reply: FastifyReply, body: object): WebBody {
   if (!(body instanceof FormData)) return undefined
   const { headers, body: stream } = new Response(body)
