@@ -264,6 +264,8 @@ const OPTION_TABLES = [
   { type: 'CorsOptions', tables: [{ path: 'docs/cors.md', heading: '# CORS' }] },
   { type: 'UploadOptions', tables: [{ path: 'docs/uploads.md', heading: '## Limits' }] },
   { type: 'GraphqlRoutesOptions', tables: [{ path: 'docs/graphql.md', heading: '## Options' }] },
+  { type: 'OpenapiOptions', tables: [{ path: 'docs/openapi.md', heading: '## Options' }] },
+  { type: 'MiddlewareDescription', tables: [{ path: 'docs/openapi.md', heading: '### `describeMiddleware`' }] },
   { type: 'ComplexityOptions', tables: [{ path: 'docs/graphql.md', heading: '## Complexity' }] },
   { type: 'LimitOptions', tables: [{ path: 'docs/graphql.md', heading: '## Limits' }] },
   { type: 'ResultCacheOptions', tables: [{ path: 'docs/graphql.md', heading: '## Result cache' }] },

@@ -405,7 +405,7 @@ t.test('an application makes its Fastify when it is first asked for, and is ligh
   t.teardown(() => unsubscribe('fastify.initialization', note))
   const inner = express()
   inner.get('/', (_req, res) => void res.send('inner'))
-  const outer = express().set('view engine', 'hbs').use('/inner', inner)
+  const outer = express().set('view engine', 'ejs').use('/inner', inner)
   outer.get('/', (_req, res) => void res.send('outer'))
   t.ok('fastify' in outer)
   t.ok(inspect({ ...outer }))

@@ -48,6 +48,7 @@ const PUBLIC_NAMES = {
     'setPaginationHeaders',
     'validate'
   ],
+  'twinroute/openapi': ['describeMiddleware', 'openapi'],
   'twinroute/express': [
     'Route',
     'Router',
@@ -65,7 +66,7 @@ const PUBLIC_NAMES = {
 }
 
 /** Only their own entries may load these: an application without them does not pay for them. */
-const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', '@fastify/session']
+const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', '@fastify/session', '@fastify/swagger']
 
 /** What `require('twinroute/express')` loads. */
 const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs']
@@ -117,14 +118,17 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
   )
 })
 
-t.test('twinroute/graphql loads its optional packages when an endpoint is registered', async (t) => {
-  const loaded = await filesLoadedBy('twinroute/graphql')
+t.test('entries load their optional packages when they are registered', async (t) => {
   const optional = Object.keys(manifest.peerDependencies)
   t.strictSame(optional, Object.keys(manifest.peerDependenciesMeta), 'all peers are optional')
-  t.strictSame(
-    optional.filter((name) => loaded.some((url) => url.includes(`/node_modules/${name}/`))),
-    []
-  )
+  for (const entry of ['twinroute/graphql', 'twinroute/openapi']) {
+    const loaded = await filesLoadedBy(entry)
+    t.strictSame(
+      optional.filter((name) => loaded.some((url) => url.includes(`/node_modules/${name}/`))),
+      [],
+      entry
+    )
+  }
 })
 
 t.test('the package holds what users need', async (t) => {

@@ -1,4 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
+import { addDescription } from '../contract/middleware-description.js'
 import { checkOptions, FUNCTION, hasMethods, type OptionRule, type OptionRules } from '../options/rules.js'
 import type { Identity } from './tokens.js'
 import { ERROR_FORM, answerRefusal, type Refusal, isExpiry, isTokenError } from './auth-errors.js'
@@ -56,7 +57,12 @@ const NESTED_RULES: OptionRules<NestedAuthentication<unknown>> = {
  */
 export function authenticate<User>(options: FlatAuthentication | NestedAuthentication<User>): Middleware {
   checkOptions<FlatAuthentication | NestedAuthentication<User>>('authenticate', options, rulesOf(options?.form))
-  return options.form === 'flat' ? authenticateFlat(options) : authenticateNested(options)
+  const check = options.form === 'flat' ? authenticateFlat(options) : authenticateNested(options)
+  return addDescription(check, {
+    security: 'bearer',
+    responses: { 401: 'The token is missing, expired or invalid' },
+    form: options.form
+  })
 }
 
 function rulesOf(form: unknown): Readonly<Record<string, OptionRule>> {

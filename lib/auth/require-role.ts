@@ -1,4 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
+import { addDescription } from '../contract/middleware-description.js'
 import { describeValue } from '../options/values.js'
 import { checkOptions } from '../options/rules.js'
 import { ERROR_FORM, answerRefusal, type ErrorForm, type Refusal } from './auth-errors.js'
@@ -30,9 +31,11 @@ export function requireRole(roles: readonly string[], options: RequireRoleOption
   checkOptions<RequireRoleOptions>('requireRole', options, { form: ERROR_FORM })
   const { form } = options
   const allowed: ReadonlySet<unknown> = new Set(roles)
-  return function checkRole(request, response, next) {
+  const checkRole: Middleware = (request, response, next) => {
     if (request.user == null) answerRefusal(request, response, form, NOT_AUTHENTICATED[form])
     else if (allowed.has(request.user.role)) next()
     else answerRefusal(request, response, form, NOT_ALLOWED[form])
   }
+  const responses = { 401: 'No user is signed in', 403: `The user's role is not ${roles.join(' or ')}` }
+  return addDescription(checkRole, { responses, form })
 }

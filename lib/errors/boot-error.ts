@@ -28,6 +28,9 @@ export const BOOT_PROBLEMS = {
   MIDDLEWARE_KEY_INVALID: 'a key of the middleware map is not a path prefix',
   MIDDLEWARE_KEY_TWICE: 'two keys of the middleware map mean the same prefix',
   MIDDLEWARE_VALUE_INVALID: 'a value of the middleware map is not a list of middleware',
+  OPENAPI_SCHEMA_UNDESCRIBED: 'a schema cannot be described in the document of the API',
+  OPENAPI_OPERATION_ID_TWICE: 'two operations have one operationId',
+  OPENAPI_SCHEME_CONFLICT: 'two security schemes have one name',
   PACKAGE_NOT_INSTALLED: 'an optional package that is used is not installed'
 } as const
 

@@ -1,5 +1,6 @@
 import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Middleware } from '../contract/middleware.js'
+import { addDescription } from '../contract/middleware-description.js'
 import type { Request, Response } from '../contract/request.js'
 import {
   AT_LEAST_ONE,
@@ -53,7 +54,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   const { redis, keyPrefix = 'twinroute:attempts', maxKeys = 100_000 } = options
   const { message = 'Too many attempts, please try again later' } = options
   const counter = createAttemptCounter({ attempts, windowMs, redis, keyPrefix, maxKeys })
-  return async function countAttempt(request, response, next) {
+  const countAttempt: Middleware = async (request, response, next) => {
     try {
       await counter.consume(keyFor(request))
     } catch (refusal) {
@@ -63,6 +64,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     }
     next()
   }
+  return addDescription(countAttempt, { responses: { 429: 'Too many requests' }, form: 'flat' })
 }
 
 /** The default key. Where clients have no address one of them can use up the attempts of all, so that is told, once. */

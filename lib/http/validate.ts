@@ -1,4 +1,5 @@
 import type { Middleware } from '../contract/middleware.js'
+import { addDescription, INVALID_REQUEST } from '../contract/middleware-description.js'
 import type { Request, RequestShape } from '../contract/request.js'
 import { ValidationError } from '../errors/api-error.js'
 import { checkOptions, isWhole, objectOf, checkValue, type OptionRule, type OptionRules } from '../options/rules.js'
@@ -78,6 +79,10 @@ export function validate<Given extends Schema | SchemaBySource>(
     }
     next()
   }
+  addDescription(validateRequest, {
+    request: isSchema(given) ? { body: given } : given,
+    responses: { 400: INVALID_REQUEST }
+  })
   return Object.assign(validateRequest, { schema: given })
 }
 

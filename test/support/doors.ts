@@ -263,7 +263,7 @@ async function compile(folder: string, file: string, ...more: readonly string[])
 function optionalPackages(tarball: string): Door[] {
   return [
     {
-      name: 'without mercurius, graphql and dataloader: REST, at most 30 MiB, and an error that says what to install',
+      name: 'without the optional packages: REST, at most 30 MiB, and an error that says what to install',
       async open() {
         const folder = await application('rest', [tarball])
         const bytes = await bytesBelow(join(folder, 'node_modules'))
@@ -276,6 +276,8 @@ function optionalPackages(tarball: string): Door[] {
           '   Fix: npm install mercurius@16 graphql@16',
           '1. batch needs dataloader, which is not installed (PACKAGE_NOT_INSTALLED)',
           '   Fix: npm install dataloader@2',
+          '1. openapi needs @fastify/swagger and @scalar/fastify-api-reference, which are not installed (PACKAGE_NOT_INSTALLED)',
+          '   Fix: npm install @fastify/swagger@9 @scalar/fastify-api-reference@1.40',
           '{"hello":"world"}',
           ''
         ])

@@ -17,6 +17,7 @@ export const LAYERS = [
   ['http', 'auth'],
   ['fastify'],
   ['graphql'],
+  ['openapi'],
   ['app'],
   ['command']
 ]
@@ -30,6 +31,7 @@ export const ENTRIES = [
   'lib/graphql.ts',
   'lib/auth.ts',
   'lib/http.ts',
+  'lib/openapi.ts',
   'lib/express.ts',
   'lib/express.d.cts'
 ]

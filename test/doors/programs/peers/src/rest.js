@@ -1,6 +1,7 @@
-// An application without GraphQL; then what it is told when it adds some.
+// An application without GraphQL and OpenAPI; then what it is told when it adds some.
 import { createApp } from 'twinroute'
 import { batch, bearerContext, createResultCache, graphqlRoutes } from 'twinroute/graphql'
+import { describeMiddleware, openapi } from 'twinroute/openapi'
 
 const app = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'test' })
 bearerContext({ verify: () => null })
@@ -15,6 +16,13 @@ try {
     () => 1,
     () => []
   )
+} catch (error) {
+  console.log(error.message.split('\n').slice(2).join('\n'))
+}
+describeMiddleware(() => {}, { security: 'bearer' })
+const documented = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'test' })
+try {
+  await documented.register(openapi)
 } catch (error) {
   console.log(error.message.split('\n').slice(2).join('\n'))
 }

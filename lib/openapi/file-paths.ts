@@ -1,0 +1,79 @@
+import { ROUTE_METHODS } from '../contract/route-module.js'
+import { definitionOf } from '../contract/typed-handler.js'
+import { displayPath, type BootProblem } from '../errors/boot-error.js'
+import type { ServedRoute } from '../fastify/served-routes.js'
+import type { Components } from './components.js'
+import { guardParts, type GuardParts } from './guard-parts.js'
+import { describeOperation, type DocumentParts, type Operation } from './operation.js'
+import { templatesOf } from './path-template.js'
+
+/** The Path Items of a document by path template. */
+export type Paths = Record<string, Record<string, Operation>>
+
+/** The operations of all route files. */
+export async function describeFileRoutes(
+  routes: readonly ServedRoute[],
+  parts: DocumentParts,
+  problems: BootProblem[]
+): Promise<Paths> {
+  const paths: Paths = {}
+  for (const served of routes) {
+    const { file, module } = served.route
+    for (const method of ROUTE_METHODS) {
+      const handler = module.handlers[method]
+      if (handler === undefined) continue
+      const definition = definitionOf(handler) ?? {}
+      if (definition.hidden === true) continue
+      const guards = guardParts(served.guardsOf(method))
+      addSchemes(guards, parts.components, { method, file, problems })
+      // one of the two paths of an optional rest segment has the operationId
+      for (const [index, { template, params }] of templatesOf(served).entries()) {
+        const own = index === 0 ? definition : { ...definition, operationId: undefined }
+        const input = { method, file, definition: own, guards, params }
+        paths[template] = { ...paths[template], [method.toLowerCase()]: await describeOperation(input, parts) }
+      }
+    }
+  }
+  return paths
+}
+
+interface SchemePlace {
+  method: string
+  file: string
+  problems: BootProblem[]
+}
+
+function addSchemes({ schemes }: GuardParts, components: Components, { method, file, problems }: SchemePlace): void {
+  for (const [name, scheme] of Object.entries(schemes)) {
+    if (components.addScheme(name, scheme)) continue
+    problems.push({
+      code: 'OPENAPI_SCHEME_CONFLICT',
+      message: `The middleware of ${method} of ${displayPath(file)} describes "${name}" otherwise than another middleware`,
+      files: [file],
+      fix: 'Give the two security schemes different names in describeMiddleware'
+    })
+  }
+}
+
+/** Generated clients name functions by them. */
+export function findSameIds(paths: Readonly<Paths>): BootProblem[] {
+  const places = new Map<string, string>()
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { operationId }]) => {
+      if (typeof operationId !== 'string') return []
+      const place = `${method.toUpperCase()} ${path}`
+      const other = places.get(operationId)
+      places.set(operationId, place)
+      return other === undefined ? [] : sameId(operationId, other, place)
+    })
+  )
+}
+
+function sameId(id: string, one: string, other: string): BootProblem {
+  return {
+    code: 'OPENAPI_OPERATION_ID_TWICE',
+    message: `${one} and ${other} have the operationId ${id}`,
+    files: [],
+    fix: 'Give each operation an operationId of its own'
+  }
+}
