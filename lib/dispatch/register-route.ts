@@ -10,7 +10,7 @@ import { createBareHandler, createEntry, createHandler } from './file-route-hook
 import { needsHook, type MethodPlan, methodTable, type MethodTable } from './methods.js'
 import { createPathGuard } from './guard-path.js'
 import type { Runtime } from './runtime.js'
-import { withDefinition } from './typed-handler.js'
+import { withDefinition } from './run-typed-handler.js'
 import type { RouteDefaults } from '../options/defaults.js'
 
 export interface RouteContext {

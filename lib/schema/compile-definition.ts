@@ -1,6 +1,6 @@
 import type { RequestPart, ResponsesByStatus, RouteDefinition, RouteSchema } from '../contract/typed-handler.js'
 import { describeType, isRecord } from '../options/values.js'
-import { AnswerSchema } from './answer.js'
+import { AnswerSchema } from './answer-schema.js'
 import { createInputCheck, type Check } from './check.js'
 import { fieldsOf } from './fields.js'
 import { isJsonSchema, isStandardSchema, responsesByStatus } from './schema-kinds.js'
