@@ -6,7 +6,7 @@ import t from 'tap'
 import { ConflictError, defineHandler, errorHandler, type RouteSchema } from 'twinroute'
 import * as v from 'valibot'
 import { z } from 'zod'
-import { AnswerSchema } from '../dist/schema/answer.js'
+import { AnswerSchema } from '../dist/schema/answer-schema.js'
 import { appOf, callByInject, logBook, onEveryHost, type Call, type Routes } from './support/hosts.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
