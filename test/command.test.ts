@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import ts from 'typescript'
 import { runTwinroute } from './support/command.js'
 import { writeTree, type Tree } from './support/route-tree.js'
 import { root } from './support/source-tree.js'
@@ -215,6 +216,128 @@ t.test(
   }
 )
 
+const TYPES = `// Written by \`twinroute types\`. Run it again when a route file is added, moved or removed.
+export interface Routes {
+  '/api/health': typeof import('../src/api/health/route.js')
+  '/api/users/me': typeof import('../src/api/users/me/route.js')
+  '/api/users/open': typeof import('../src/api/users/open/route.js')
+  '/api/users/[id]': typeof import('../src/api/users/[id]/route.js')
+}
+`
+
+t.test('types writes an interface of paths and route files, and leaves it alone while nothing changes', async (t) => {
+  const top = writeTree(t, SHOP)
+  const file = join(top, '.twinroute/routes.d.ts')
+  const written = await runTwinroute(top, ['types'])
+  t.match(written, { code: 0, stdout: '.twinroute/routes.d.ts written: 4 routes\n', stderr: '' })
+  t.equal(readFileSync(file, 'utf8'), TYPES)
+  const before = statSync(file).mtimeMs
+  t.match(await runTwinroute(top, ['types']), { code: 0, stdout: '.twinroute/routes.d.ts is up to date: 4 routes\n' })
+  t.equal(statSync(file).mtimeMs, before)
+})
+
+t.test('types --check writes nothing, and has exit code 1 when the file is not what it would write', async (t) => {
+  const top = writeTree(t, SHOP)
+  const file = join(top, '.twinroute/routes.d.ts')
+  const check = () => runTwinroute(top, ['types', '--check'])
+  const missing = await check()
+  t.equal(missing.code, 1)
+  t.match(missing.stdout, /^\.twinroute\/routes\.d\.ts does not exist\n\+ '\/api\/health': typeof import/)
+  t.notOk(existsSync(file))
+
+  await runTwinroute(top, ['types'])
+  writeFileSync(file, TYPES.replaceAll('\n', '\r\n'))
+  t.match(
+    await check(),
+    { code: 0, stdout: '.twinroute/routes.d.ts is up to date: 4 routes\n' },
+    'line ends of Windows'
+  )
+
+  renameSync(join(top, 'src/api/users/me'), join(top, 'src/api/users/self'))
+  const stale = await check()
+  t.equal(
+    stale.stdout,
+    [
+      '.twinroute/routes.d.ts is out of date',
+      "+ '/api/users/self': typeof import('../src/api/users/self/route.js')",
+      "- '/api/users/me': typeof import('../src/api/users/me/route.js')",
+      'Run twinroute types, and commit the file',
+      ''
+    ].join('\n')
+  )
+  t.strictSame([stale.code, stale.stderr], [1, ''])
+  writeFileSync(file, `${TYPES.replaceAll('/users/me', '/users/self')}// by hand\n`)
+  t.match(await check(), { code: 1, stdout: /is out of date\nRun twinroute types/ }, 'any other difference')
+})
+
+t.test('types takes a directory, a file and a base route; names of folders may be unusual', async (t) => {
+  const top = writeTree(t, {
+    "out/it's/[...rest]/route.mjs": 'export const GET = () => ({})',
+    'out/b/route.mts': 'export const GET = (): object => ({})',
+    'out/(group)/c/route.cjs': 'exports.GET = () => ({})'
+  })
+  const args = ['types', 'out', '--output', 'web/src/routes.d.ts', '--base-route', '/']
+  t.match(await runTwinroute(top, args), { code: 0, stdout: 'web/src/routes.d.ts written: 3 routes\n' })
+  t.strictSame(readFileSync(join(top, 'web/src/routes.d.ts'), 'utf8').split('\n').slice(2, -2), [
+    "  '/b': typeof import('../../out/b/route.mjs')",
+    "  '/c': typeof import('../../out/(group)/c/route.cjs')",
+    "  '/it\\'s/[...rest]': typeof import('../../out/it\\'s/[...rest]/route.mjs')"
+  ])
+  await runTwinroute(top, ['types', 'out', '--output', 'routes.ts'])
+  t.match(readFileSync(join(top, 'routes.ts'), 'utf8'), "typeof import('./out/b/route.mjs')")
+})
+
+/** A program of a page beside the routes. */
+const PAGE = `import { createClient } from 'twinroute/client'
+import type { Routes } from '../.twinroute/routes.js'
+const client = createClient<Routes>()
+const { ok, body } = await client.GET('/api/users/[id]', { params: { id: 7 } })
+export const name: string = ok ? body.name : ''
+export const wrong = [
+  await client.GET('/api/users/[name]', { params: { name: 'Ann' } }),
+  await client.GET('/api/users/[id]'),
+  await client.DELETE('/api/health')
+]
+`
+
+const SETTINGS: Record<string, ts.CompilerOptions> = {
+  'in Node': { module: ts.ModuleKind.NodeNext, lib: ['lib.es2022.d.ts'], types: ['node'] },
+  'in a browser, by a bundler': {
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    types: []
+  }
+}
+
+t.test('a program with what types has written compiles, and is told what is wrong', async (t) => {
+  const top = writeTree(t, {
+    'src/api/health/route.ts': 'export const GET = () => ({ status: "healthy" })',
+    'src/api/users/[id]/route.ts': 'export const GET = async () => ({ name: "Ann", born: new Date() })',
+    'web/page.ts': PAGE
+  })
+  await runTwinroute(top, ['types'])
+  symlinkSync(join(root, 'node_modules/@types'), join(top, 'node_modules/@types'))
+  for (const [where, settings] of Object.entries(SETTINGS)) {
+    const options: ts.CompilerOptions = { target: ts.ScriptTarget.ES2022, strict: true, noEmit: true, ...settings }
+    const program = ts.createProgram([join(top, 'web/page.ts')], { ...options, skipLibCheck: true })
+    const found = ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
+      const line = file?.getLineAndCharacterOfPosition(start).line ?? 0
+      return `${file?.fileName.slice(top.length + 1)}:${line + 1}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
+    })
+    t.match(
+      found,
+      [
+        /^web\/page\.ts:7: Argument of type '"\/api\/users\/\[name\]"' is not assignable to .*"\/api\/users\/\[id\]"/,
+        'web/page.ts:8: Expected 2 arguments, but got 1.',
+        /^web\/page\.ts:9: Argument of type '"\/api\/health"' is not assignable to parameter of type 'never'/
+      ],
+      where
+    )
+    t.equal(found.length, 3)
+  }
+})
+
 t.test('what route files write while they are imported stays out of the answer', async (t) => {
   const top = writeTree(t, {
     'api/a/route.js': 'console.log("connected"); setInterval(() => {}, 1000); export const GET = () => ({})'
@@ -229,7 +352,7 @@ const PROJECT: Tree = { 'api/a/route.js': 'export const GET = () => ({})', 'note
 const REFUSALS: { args: string[]; says: RegExp; tree?: Tree }[] = [
   { args: [], says: /^Which command\?\n\nUsage: twinroute/ },
   { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/ },
-  { args: ['deploy'], says: /^twinroute has no command deploy; it has routes, help\n$/ },
+  { args: ['deploy'], says: /^twinroute has no command deploy; it has routes, types, help\n$/ },
   { args: ['routes', '--jsn'], says: /^twinroute routes has no option --jsn; did you mean --json\?\n$/ },
   { args: ['routes', '--base'], says: /has no option --base; did you mean --base/ },
   {
@@ -244,6 +367,20 @@ const REFUSALS: { args: string[]; says: RegExp; tree?: Tree }[] = [
   { args: ['routes', '--match', 'GET /a', '--unguarded'], says: /^Give --match or --unguarded, not both\n$/ },
   { args: ['routes', '--baseline', 'x'], says: /^--baseline is for --unguarded: add it\n$/ },
   { args: ['routes', 'api', 'more'], says: /takes one apiDir, not "more" too/ },
+  {
+    args: ['types', '--output', 'routes.json'],
+    says: /^--output takes a file that ends in \.d\.ts or \.ts, not routes\.json\n$/
+  },
+  {
+    args: ['types', '--output', 'notes.txt/routes.ts'],
+    says: /^notes\.txt\/routes\.ts cannot be (read|written): ENOTDIR/
+  },
+  { args: ['types', '--chek'], says: /^twinroute types has no option --chek; did you mean --check\?\n$/ },
+  {
+    args: ['types'],
+    tree: { 'api/a/route.js': 'export const get = () => ({})' },
+    says: /api\/a\/route\.js exports get.*Fix: Did you mean GET\?/s
+  },
   {
     args: ['routes', 'nowhere'],
     says: /^nowhere does not exist \(seen from .*\)\nName the directory of the route files\n$/

@@ -1,4 +1,4 @@
-import type { CommandShape, Given } from './usage.js'
+import type { CommandShape, Given, OptionShape } from './usage.js'
 
 export interface Command {
   shape: CommandShape
@@ -9,6 +9,8 @@ export interface Command {
   run(given: Given): Promise<number>
 }
 
+const BASE_ROUTE: OptionShape = { value: '/v1', help: 'the option baseRoute of the application; default: /api' }
+
 const ROUTES: CommandShape = {
   name: 'routes',
   summary: 'Shows the routes of an application with the middleware in front of each, and what is public.',
@@ -18,7 +20,7 @@ const ROUTES: CommandShape = {
     unguarded: { help: 'only the methods that pass no middleware' },
     baseline: { value: 'FILE', help: 'with --unguarded: exit code 1 for a public method that FILE does not list' },
     json: { help: 'as JSON' },
-    'base-route': { value: '/v1', help: 'the option baseRoute of the application; default: /api' }
+    'base-route': BASE_ROUTE
   },
   examples: [
     'twinroute routes',
@@ -28,6 +30,19 @@ const ROUTES: CommandShape = {
   ]
 }
 
+const TYPES: CommandShape = {
+  name: 'types',
+  summary: 'Writes the types of the routes, for createClient of twinroute/client.',
+  argument: ROUTES.argument,
+  options: {
+    output: { value: 'FILE', help: 'where they are written; default: .twinroute/routes.d.ts' },
+    check: { help: 'writes nothing; exit code 1 when the file is not what would be written' },
+    'base-route': BASE_ROUTE
+  },
+  examples: ['twinroute types', 'twinroute types dist/api --output web/src/routes.d.ts', 'twinroute types --check']
+}
+
 export const COMMANDS: readonly Command[] = [
-  { shape: ROUTES, run: async (given) => (await import('./routes-command.js')).runRoutes(given) }
+  { shape: ROUTES, run: async (given) => (await import('./routes-command.js')).runRoutes(given) },
+  { shape: TYPES, run: async (given) => (await import('./types-command.js')).runTypes(given) }
 ]

@@ -86,3 +86,15 @@ export type SchemaOutput<Schema> = Schema extends StandardSchemaV1
   : Schema extends { readonly static: infer Static }
     ? Static
     : unknown
+
+/** What is only read may be readonly. */
+export type DeepReadonly<Type> = Type extends readonly (infer Entry)[]
+  ? readonly DeepReadonly<Entry>[]
+  : Type extends Date | Blob | Uint8Array | ((...given: never) => unknown)
+    ? Type
+    : Type extends object
+      ? { readonly [Key in keyof Type]: DeepReadonly<Type[Key]> }
+      : Type
+
+/** `{ 200: Schema }` for one schema. */
+export type ByStatus<Given> = [keyof Given & number] extends [never] ? { readonly 200: Given } : Given

@@ -2,6 +2,8 @@ import type { NextFunction } from '../contract/middleware.js'
 import type { Request, Response } from '../contract/request.js'
 import {
   kDefinition,
+  type ByStatus,
+  type DeepReadonly,
   type ResponsesByStatus,
   type RouteDefinition,
   type RouteSchema,
@@ -43,23 +45,11 @@ type Run<Checked, Result> = (request: Checked, response: Response, next: NextFun
 /** What is sent as bytes, where a schema says binary. */
 type Binary = Uint8Array | Blob | ReadableStream | NodeJS.ReadableStream | AsyncIterable<Uint8Array | string>
 
-/** A handler may return what is readonly: it is only read. */
-type DeepReadonly<Type> = Type extends readonly (infer Entry)[]
-  ? readonly DeepReadonly<Entry>[]
-  : Type extends Date | Blob | Uint8Array | ((...given: never) => unknown)
-    ? Type
-    : Type extends object
-      ? { readonly [Key in keyof Type]: DeepReadonly<Type[Key]> }
-      : Type
-
 type BodyOf<Schema> =
   | DeepReadonly<SchemaInput<Schema>>
   | (SchemaInput<Schema> extends Blob | Uint8Array ? Binary : never)
 
 type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
-
-/** `{ 200: Schema }` for one schema. */
-type ByStatus<Given> = [keyof Given & number] extends [never] ? { readonly 200: Given } : Given
 
 type StatusObjectOf<Status, Schema> = Schema extends null
   ? { readonly status: Status; readonly headers?: AnswerHeaders; readonly body?: null | undefined }

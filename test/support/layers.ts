@@ -18,6 +18,7 @@ export const LAYERS = [
   ['fastify'],
   ['graphql'],
   ['openapi'],
+  ['client'],
   ['app'],
   ['command']
 ]
@@ -32,6 +33,7 @@ export const ENTRIES = [
   'lib/auth.ts',
   'lib/http.ts',
   'lib/openapi.ts',
+  'lib/client.ts',
   'lib/express.ts',
   'lib/express.d.cts'
 ]
