@@ -4,7 +4,7 @@ import { addHeaders, encodeForm, encodeQuery, isRawBody, type GivenHeaders } fro
 import { fillPath } from './fill-path.js'
 import { readBody, type BodyForm } from './read-answer.js'
 import type { Answer, AnswerOf } from './typed-answer-of.js'
-import type { Ask, Nothing } from './typed-call.js'
+import type { Ask, HandlerOf, Nothing } from './typed-call.js'
 
 /** How requests are sent. */
 export interface ClientOptions {
@@ -15,8 +15,6 @@ export interface ClientOptions {
   /** Sent with every request; a function is called before each. */
   readonly headers?: GivenHeaders | (() => GivenHeaders | Promise<GivenHeaders>) | undefined
 }
-
-type HandlerOf<Module, Method> = Method extends keyof Module ? Module[Method] : Module['GET' & keyof Module]
 
 /** The second argument, which may be left out where nothing in it is required. */
 type Given<Asked> = [Asked] extends [never] ? [ask?: never] : Nothing extends Asked ? [ask?: Asked] : [ask: Asked]
@@ -33,7 +31,7 @@ interface Call<Routes, Method extends string, Errors> {
     Form extends BodyForm = never
   >(
     path: Path,
-    ...given: Given<[Path] extends [never] ? never : Ask<HandlerOf<Routes[Path], Method>, Path, Method, Form>>
+    ...given: Given<[Path] extends [never] ? never : Ask<Routes, Path, Method, Form>>
   ): Promise<AnswerTo<Routes, Path, Method, Errors, Form>>
 }
 

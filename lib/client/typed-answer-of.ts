@@ -42,11 +42,9 @@ type AnswerWith<Status extends number, Value, Form extends BodyForm> = Status ex
   ? Answer<Status, Arrived<Value, Form>>
   : Answer<Status, AsJson<Value>>
 
-type Declared<Responses, Form extends BodyForm> = {
-  [Status in keyof Responses & number]: Responses[Status] extends null
-    ? Answer<Status, undefined>
-    : AnswerWith<Status, SchemaOutput<Responses[Status]>, Form>
-}[keyof Responses & number]
+type Declared<Status extends number, Schema, Form extends BodyForm> = Schema extends null
+  ? Answer<Status, undefined>
+  : AnswerWith<Status, SchemaOutput<Schema>, Form>
 
 type IsStatusObject<Result> = [Exclude<keyof Result, 'status' | 'headers' | 'body'>] extends [never] ? true : false
 type BodyIn<Result> = Result extends { readonly body: infer Body } ? Body : undefined
@@ -72,11 +70,15 @@ type ResultOf<Handler> = Handler extends (...given: never) => infer Result ? Awa
 
 /**
  * What a handler may answer, one member for each status: those that `defineHandler` declares with the bodies of their schemas
- * after JSON, else what the handler returns, and all other errors with `Errors`.
+ * after JSON, else what the handler returns, and all other errors with `Errors`. The union has no name of its own, so that
+ * editors show the answers and not the schemas.
  */
 export type AnswerOf<Handler, Errors, Form extends BodyForm> =
   DefinitionOf<Handler> extends {
-    readonly response: infer Responses extends object
+    readonly response: infer Given extends object
   }
-    ? Others<Declared<ByStatus<Responses>, Form>, Errors>
+    ? | {
+          [Status in keyof ByStatus<Given> & number]: Declared<Status, ByStatus<Given>[Status], Form>
+        }[keyof ByStatus<Given> & number]
+      | Undeclared<Exclude<ErrorStatus, keyof ByStatus<Given>>, Errors>
     : Others<Returned<ResultOf<Handler>, Errors, Form>, Errors>

@@ -89,14 +89,21 @@ interface AnyAsk<Definition, Form> {
   readonly as?: Form | undefined
 }
 
+/** The handler of a method; HEAD is answered by GET. */
+export type HandlerOf<Module, Method> = Method extends keyof Module ? Module[Method] : Module['GET' & keyof Module]
+
+type AskOf<Definition, Path extends string, Method extends string, Form> = AnyAsk<Definition, Form> &
+  ParamsPart<Definition, Path> &
+  Part<'query', QueryOf<Definition>> &
+  (Method extends 'GET' | 'HEAD' ? unknown : BodyPart<Definition>)
+
 /**
  * What a call says of its request: `params`, `query`, `body`, `form`, `headers`, `signal`, `as`. A part is required where its
  * schema requires something of it.
  */
-export type Ask<Handler, Path extends string, Method extends string, Form = BodyForm> = AnyAsk<
-  DefinitionOf<Handler>,
+export type Ask<Routes, Path extends keyof Routes & string, Method extends string, Form = BodyForm> = AskOf<
+  DefinitionOf<HandlerOf<Routes[Path], Method>>,
+  Path,
+  Method,
   Form
-> &
-  ParamsPart<DefinitionOf<Handler>, Path> &
-  Part<'query', QueryOf<DefinitionOf<Handler>>> &
-  (Method extends 'GET' | 'HEAD' ? unknown : BodyPart<DefinitionOf<Handler>>)
+>
