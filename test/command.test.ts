@@ -352,7 +352,7 @@ const PROJECT: Tree = { 'api/a/route.js': 'export const GET = () => ({})', 'note
 const REFUSALS: { args: string[]; says: RegExp; tree?: Tree }[] = [
   { args: [], says: /^Which command\?\n\nUsage: twinroute/ },
   { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/ },
-  { args: ['deploy'], says: /^twinroute has no command deploy; it has routes, types, help\n$/ },
+  { args: ['deploy'], says: /^twinroute has no command deploy; it has routes, .*help\n$/ },
   { args: ['routes', '--jsn'], says: /^twinroute routes has no option --jsn; did you mean --json\?\n$/ },
   { args: ['routes', '--base'], says: /has no option --base; did you mean --base/ },
   {
@@ -421,7 +421,7 @@ t.test('help and version', async (t) => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   t.match(await runTwinroute(root, ['--version']), { code: 0, stdout: `${version}\n` })
   for (const args of [['--help'], ['-h'], ['help']])
-    t.match(await runTwinroute(root, args), { code: 0, stdout: /^Usage: twinroute <command>.*\n {2}routes {2}Shows/s })
+    t.match(await runTwinroute(root, args), { code: 0, stdout: /^Usage: twinroute <command>.*\n {2}routes +Shows/s })
   const { code, stdout } = await runTwinroute(root, ['routes', '--help'])
   t.equal(code, 0)
   for (const option of ['--match', '--unguarded', '--baseline FILE', '--json', '--base-route'])
@@ -440,4 +440,83 @@ t.test('a reader that closes the pipe ends the command without an error', async 
   child.stdout.destroy()
   await once(child, 'close')
   t.equal(errors, '')
+})
+
+const DOCUMENTED: Tree = {
+  'package.json': '{"type":"module","name":"notes","version":"2.0.0"}',
+  'api/notes/[id]/route.js': `
+    import { defineHandler } from 'twinroute'
+    console.log('noise')
+    export const GET = defineHandler({ summary: 'Read a note' }, () => ({}))`
+}
+
+t.test('openapi: the document on the standard output, as the package is called', async (t) => {
+  const { code, stdout } = await runTwinroute(writeTree(t, DOCUMENTED), ['openapi'])
+  t.equal(code, 0)
+  t.strictSame(JSON.parse(stdout), {
+    openapi: '3.1.0',
+    info: { title: 'notes', version: '2.0.0' },
+    components: { schemas: {} },
+    paths: {
+      '/api/notes/{id}': {
+        get: {
+          summary: 'Read a note',
+          parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+          responses: { default: { description: 'An answer without a schema' } }
+        }
+      }
+    }
+  })
+})
+
+t.test('openapi --output --check: 1 and what differs when the file is not the document', async (t) => {
+  const top = writeTree(t, DOCUMENTED)
+  const written = await runTwinroute(top, ['openapi', '--output', 'openapi.json'])
+  t.match(written, { code: 0, stdout: 'openapi.json describes 1 operation\n' })
+  const check = ['openapi', '--output', 'openapi.json', '--check']
+  const same = await runTwinroute(top, check)
+  t.match(same, { code: 0, stdout: 'openapi.json describes the routes as they are (1 operation)\n' })
+  const file = join(top, 'openapi.json')
+  const document = JSON.parse(readFileSync(file, 'utf8'))
+  const { get } = document.paths['/api/notes/{id}']
+  const paths = { '/api/notes/{id}': { get: { ...get, summary: 'Reads' }, put: get } }
+  writeFileSync(file, JSON.stringify({ ...document, paths, info: { version: '1.0.0', title: 'notes' } }))
+  t.match(await runTwinroute(top, check), {
+    code: 1,
+    stdout: [
+      'openapi.json is not the document of these routes',
+      '  changed: GET /api/notes/{id}',
+      '  removed: PUT /api/notes/{id}',
+      '  changed: info',
+      'Write it again: twinroute openapi --output openapi.json',
+      ''
+    ].join('\n')
+  })
+  t.match(readFileSync(file, 'utf8'), '"summary":"Reads"', 'it stays as it was')
+})
+
+t.test('openapi says what to do when it cannot answer', async (t) => {
+  const undescribed = `
+    import { defineHandler } from 'twinroute'
+    const body = { '~standard': { version: 1, vendor: 'own', validate: (value) => ({ value }) } }
+    export const POST = defineHandler({ body }, () => ({}))`
+  const rows: { tree: Tree; args: string[]; message: RegExp }[] = [
+    { tree: DOCUMENTED, args: ['--check'], message: /^--check compares with a file: add --output openapi\.json$/m },
+    {
+      tree: DOCUMENTED,
+      args: ['--output', 'none.json', '--check'],
+      message: /Write it once: twinroute openapi --output none/
+    },
+    {
+      tree: DOCUMENTED,
+      args: ['--output', 'no/such/folder.json'],
+      message: /^The document cannot be written: ENOENT/m
+    },
+    { tree: { 'api/a/route.js': undescribed }, args: [], message: /OPENAPI_SCHEMA_UNDESCRIBED/ }
+  ]
+  for (const { tree, args, message } of rows) {
+    const { code, stdout, stderr } = await runTwinroute(writeTree(t, tree), ['openapi', ...args])
+    t.strictSame([code, stdout], [2, ''], message.source)
+    t.match(stderr, message)
+  }
 })

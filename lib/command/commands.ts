@@ -42,7 +42,24 @@ const TYPES: CommandShape = {
   examples: ['twinroute types', 'twinroute types dist/api --output web/src/routes.d.ts', 'twinroute types --check']
 }
 
+const OPENAPI: CommandShape = {
+  name: 'openapi',
+  summary: 'Writes the OpenAPI 3.1 document of an application, or compares it with a file.',
+  argument: ROUTES.argument,
+  options: {
+    output: { value: 'FILE', help: 'where it is written; default: the standard output' },
+    check: { help: 'with --output: writes nothing; exit code 1 when FILE is not the document' },
+    'base-route': BASE_ROUTE
+  },
+  examples: [
+    'twinroute openapi > openapi.json',
+    'twinroute openapi --output openapi.json',
+    'twinroute openapi --output openapi.json --check'
+  ]
+}
+
 export const COMMANDS: readonly Command[] = [
   { shape: ROUTES, run: async (given) => (await import('./routes-command.js')).runRoutes(given) },
-  { shape: TYPES, run: async (given) => (await import('./types-command.js')).runTypes(given) }
+  { shape: TYPES, run: async (given) => (await import('./types-command.js')).runTypes(given) },
+  { shape: OPENAPI, run: async (given) => (await import('./openapi-command.js')).runOpenapi(given) }
 ]
