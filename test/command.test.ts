@@ -1,3 +1,4 @@
+// ci: once (starts the command as a process per row; it prints what the library answers, which has tests of its own)
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// ci: once (tokens, sessions and passwords of the example; example-rest.test.ts runs on every Node version)
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
 import {

@@ -1,3 +1,4 @@
+// ci: once (starts a browser; the document is made of descriptions that have tests of their own)
 import { existsSync } from 'node:fs'
 import fastify, { type FastifyInstance } from 'fastify'
 import { gunzipSync } from 'node:zlib'

@@ -1,3 +1,4 @@
+// ci: once (environment variables and log lines are the same on every Node version)
 import { execFile } from 'node:child_process'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'

@@ -1,3 +1,4 @@
+// ci: once (what schema libraries make of values does not depend on the Node version; typed-routes.test.ts runs on each)
 import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
