@@ -49,7 +49,7 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
         if (valueOf(headers, key) !== undefined) headers[key] = value
         return this
       }
-      const kept = Array.isArray(value) ? keptList(key, value) : value
+      const kept = typeof value === 'string' ? value : keptValue(key, value)
       validateHeader(name, kept)
       if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, key, name)
       headers[key] = kept
@@ -109,10 +109,16 @@ function keyOf(name: unknown): string {
   return typeof name === 'string' ? name.toLowerCase() : ''
 }
 
-/** A list as the reply keeps it, which adds cookies to its own; node sends what is undefined in one as its text. */
-function keptList(key: string, list: readonly unknown[]): string[] {
-  if (list.includes(undefined)) return list.map(String)
-  return (key === COOKIES ? [...list] : list) as string[]
+/**
+ * A value that is no text, as the reply keeps it: it reads a type as text, and adds cookies to its list, which must not be the
+ * caller's. What is undefined in a list is sent as its text, as by node.
+ */
+function keptValue(key: string, value: unknown): string | readonly string[] {
+  if (key === 'content-type' && value !== undefined) return String(value)
+  if (!Array.isArray(value)) return value as string
+  const list = value as readonly string[]
+  if (list.includes(undefined as never)) return list.map(String)
+  return key === COOKIES ? [...list] : list
 }
 
 /** Whether a header is only set again: by packages that set what Fastify gives `writeHead`, with names in lower case. */

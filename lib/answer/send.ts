@@ -33,8 +33,6 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
   markAnswered(response, isStream(payload) ? LEAVING : HANDED_OVER)
   // checked before onSend hooks run; a status below 200 is no answer, which only a raw `end` may send
   const refused = statusLineError(response, lowestStatus)
-  const type: unknown = response[kHeaders]?.['content-type']
-  if (type !== undefined && typeof type !== 'string') reply.header('content-type', String(type)) // Fastify reads it as text
   const outer = underWay
   underWay = response
   try {
