@@ -1,7 +1,9 @@
 // Child process of boot.ts: starts one application and says what that took.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { writeRoutes } from './boot-routes.js'
 
 export interface Boot {
   /** Milliseconds of CPU from the start of the process until the application is ready. */
@@ -10,24 +12,25 @@ export interface Boot {
   rss: number
 }
 
-const [kind, files] = process.argv.slice(2)
+const [kind, files = ''] = process.argv.slice(2)
 
 async function startTwinroute(count: number): Promise<void> {
   const top = mkdtempSync(join(tmpdir(), 'twinroute-boot-'))
-  for (let i = 0; i < count; i++) {
-    const folder = join(top, `group${i % 10}`, `resource${i}`, '[id]')
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(
-      join(folder, 'route.mjs'),
-      `export const GET = () => ({ i: ${i} })\nexport const POST = () => ({ i: ${i} })\n`
-    )
-  }
+  writeRoutes(top, count)
   const before = process.cpuUsage()
   const { createApp } = await import('twinroute')
   const app = await createApp({ apiDir: top, mode: 'production', fastifyOptions: { logger: false } })
   await app.ready()
   tell(before)
   rmSync(top, { recursive: true })
+}
+
+/** A program that `twinroute build` has written. */
+async function startBuilt(file: string): Promise<void> {
+  const before = process.cpuUsage()
+  const { app } = (await import(pathToFileURL(file).href)) as { app: { ready(): Promise<unknown> } }
+  await app.ready()
+  tell(before)
 }
 
 async function startFastify(): Promise<void> {
@@ -42,5 +45,7 @@ function tell(before: NodeJS.CpuUsage): void {
   process.send?.({ cpu: (user + system) / 1000, rss: process.memoryUsage().rss } satisfies Boot)
 }
 
-await (kind === 'fastify' ? startFastify() : startTwinroute(Number(files)))
+if (kind === 'fastify') await startFastify()
+else if (kind === 'built') await startBuilt(files)
+else await startTwinroute(Number(files))
 process.exit()

@@ -1,26 +1,33 @@
-// CPU and memory of a start with 10, 100 and 1 000 compiled route files, beside an empty Fastify: `npm run bench:boot`.
+// CPU and memory of a start with 10, 100 and 1 000 compiled route files, and with 1 000 in one file of `twinroute build`,
+// beside an empty Fastify: `npm run bench:boot`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Boot } from './boot-one.js'
+import { buildProgram } from './boot-routes.js'
 import { spread } from './statistics.js'
 
 const LAUNCHES = 5
 const MEBIBYTE = 1024 * 1024
-const STARTS: readonly (readonly string[])[] = [
-  ['fastify'],
-  ['twinroute', '10'],
-  ['twinroute', '100'],
-  ['twinroute', '1000']
-]
+const top = realpathSync(mkdtempSync(join(tmpdir(), 'twinroute-boot-')))
+const STARTS: Readonly<Record<string, readonly string[]>> = {
+  fastify: ['fastify'],
+  'twinroute 10': ['twinroute', '10'],
+  'twinroute 100': ['twinroute', '100'],
+  'twinroute 1000': ['twinroute', '1000'],
+  'built 1000': ['built', buildProgram(top, 1000)]
+}
 
 const boots = new Map<string, Boot[]>()
 for (let launch = 0; launch < LAUNCHES; launch++) {
-  for (const start of STARTS) {
-    const title = start.join(' ')
+  for (const [title, start] of Object.entries(STARTS)) {
     boots.set(title, [...(boots.get(title) ?? []), await boot(start)])
   }
 }
+rmSync(top, { recursive: true })
 const empty = median('fastify', ({ cpu }) => cpu)
 process.stdout.write(`${process.version}, medians of ${LAUNCHES} starts\n`)
 for (const title of boots.keys()) {

@@ -57,7 +57,8 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-const SERVER = fileURLToPath(new URL('../routes-example/dist/server.js', import.meta.url))
+const { TEST_EXAMPLE_SERVER: SERVER = fileURLToPath(new URL('../routes-example/dist/server.js', import.meta.url)) } =
+  process.env
 const CREATE_ADMIN = fileURLToPath(new URL('../routes-example/dist/create-admin.js', import.meta.url))
 
 interface Running {

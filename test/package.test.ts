@@ -49,6 +49,7 @@ const PUBLIC_NAMES = {
     'validate'
   ],
   'twinroute/openapi': ['describeMiddleware', 'openapi'],
+  'twinroute/build': ['findRouteFiles', 'registerRoutes'],
   'twinroute/client': ['ClientError', 'createClient', 'injectFetch'],
   'twinroute/express': [
     'Route',

@@ -2,11 +2,13 @@ import type { CommandShape, Given, OptionShape } from './usage.js'
 
 export interface Command {
   shape: CommandShape
+  /** It starts a program, which from then on has the process and its output. Default false: it prints an answer. */
+  isProgram?: true
   /**
    * What it needs is imported when it runs: wrong arguments and help are answered at once.
-   * @returns the exit code
+   * @returns the exit code; undefined when the process goes on
    */
-  run(given: Given): Promise<number>
+  run(given: Given): Promise<number | undefined>
 }
 
 const BASE_ROUTE: OptionShape = { value: '/v1', help: 'the option baseRoute of the application; default: /api' }
@@ -58,7 +60,32 @@ const OPENAPI: CommandShape = {
   ]
 }
 
+const BUILD: CommandShape = {
+  name: 'build',
+  summary: 'Checks the types of an application, and writes it as one JavaScript file that node runs.',
+  argument: { name: 'entry', help: 'the file that starts it; default: src/server.ts, then server.ts' },
+  options: {
+    out: {
+      value: 'FOLDER',
+      help: 'where it is written; default: dist beside package.json. All that is there is replaced'
+    },
+    bundle: { help: 'puts the packages into the file too, but for those with a native part' },
+    'no-check': { help: 'does not check the types' }
+  },
+  examples: ['twinroute build', 'twinroute build src/main.ts --out release', 'twinroute build --bundle']
+}
+
+const START: CommandShape = {
+  name: 'start',
+  summary: 'Runs what twinroute build has written, in production mode unless NODE_ENV says otherwise.',
+  argument: { name: 'folder', help: 'where it was written; default: dist' },
+  options: {},
+  examples: ['twinroute start', 'PORT=3000 HOST=0.0.0.0 twinroute start', 'twinroute start release']
+}
+
 export const COMMANDS: readonly Command[] = [
+  { shape: BUILD, run: async (given) => (await import('./build-command.js')).runBuild(given) },
+  { shape: START, isProgram: true, run: async (given) => (await import('./start-command.js')).runStart(given) },
   { shape: ROUTES, run: async (given) => (await import('./routes-command.js')).runRoutes(given) },
   { shape: TYPES, run: async (given) => (await import('./types-command.js')).runTypes(given) },
   { shape: OPENAPI, run: async (given) => (await import('./openapi-command.js')).runOpenapi(given) }

@@ -14,17 +14,22 @@ const UNSETTLED =
 /** Runs what the arguments say, and ends the process with its exit code. */
 export function runCommand(args: readonly string[]): void {
   process.stdout.on('error', () => process.exit()) // the reader has gone: `twinroute routes | head -1`
-  process.once('beforeExit', () => end(fail(new CommandError(UNSETTLED))))
+  process.once('beforeExit', endUnsettled)
   dispatch(args)
     .catch(fail)
     .then(end, () => end(CANNOT_ANSWER))
 }
 
-function end(code: number): void {
-  finish(code)
+function endUnsettled(): void {
+  end(fail(new CommandError(UNSETTLED)))
 }
 
-async function dispatch(args: readonly string[]): Promise<number> {
+/** @param code undefined when the process goes on, as a program */
+function end(code: number | undefined): void {
+  if (code !== undefined) finish(code)
+}
+
+async function dispatch(args: readonly string[]): Promise<number | undefined> {
   const [name, ...rest] = args
   const all = helpOfAll(COMMANDS.map(({ shape }) => shape))
   if (name === undefined) throw new CommandError(`Which command?\n\n${all.trimEnd()}`)
@@ -34,7 +39,8 @@ async function dispatch(args: readonly string[]): Promise<number> {
   if (command === undefined) throw new CommandError(`twinroute has no command ${name}; ${adviseCommand(name)}`)
   if (rest.some(isHelp)) return answer(helpOf(command.shape))
   const given = readArguments(command.shape, rest)
-  keepOutputForAnswer()
+  if (command.isProgram === true) process.off('beforeExit', endUnsettled)
+  else keepOutputForAnswer()
   return command.run(given)
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
+import { isBuilt, loadBuilt } from './built-routes.js'
 import { missingNameOf, importThroughJiti, type LoadedModule } from './jiti-loader.js'
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
@@ -22,8 +23,13 @@ export function isTypeScript(file: string): boolean {
 export async function loadModules(files: readonly string[]): Promise<Map<string, LoadedModule>> {
   const script = files.filter((file) => !isTypeScript(file))
   const typed = files.filter(isTypeScript)
-  const loaded = await Promise.all([...script.map(importFile), loadTypeScript(typed)])
+  const loaded = await Promise.all([...script.map(loadScript), loadTypeScript(typed)])
   return new Map(loaded.flat().map((module) => [module.file, module]))
+}
+
+/** What is built is JavaScript. */
+async function loadScript(file: string): Promise<LoadedModule> {
+  return isBuilt(file) ? loadBuilt(file) : importFile(file)
 }
 
 async function loadTypeScript(files: readonly string[]): Promise<LoadedModule[]> {

@@ -4,6 +4,7 @@ import type { MiddlewareMap } from '../contract/middleware.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
+import { builtDirectory } from './built-routes.js'
 import { importProblem, isTypeScript } from './load-module.js'
 import type { LoadedModule } from './jiti-loader.js'
 import { formatPattern, parsePath, toFastify } from '../patterns/pattern.js'
@@ -32,13 +33,14 @@ export interface FoundRoutes {
 }
 
 /**
- * Scans `apiDir` and checks the names in it.
+ * Scans `apiDir`, unless the program was built with its route files, and checks the names in it.
  * @param problems gets every problem found
  */
 export function findRoutes(options: ManifestOptions, problems: BootProblem[]): FoundRoutes {
   const apiDir = resolve(toFilePath(options.apiDir))
   const base = parseBaseRoute(options.baseRoute, problems)
-  const scan = scanApiDir(apiDir, options.apiDir, problems)
+  const built = builtDirectory(apiDir)
+  const scan = built === undefined ? scanApiDir(apiDir, options.apiDir, problems) : scanOf(built.files)
   const files = scan.files.map((file) => place(file, base))
   problems.push(...scan.problems, ...findConflicts(files))
   return { apiDir, base, files, warnings: scan.warnings }
@@ -66,6 +68,11 @@ function parseBaseRoute(baseRoute: string, problems: BootProblem[]): readonly Se
     fix
   })
   return []
+}
+
+/** Of a directory that was scanned when the program was built; its warnings were given then. */
+function scanOf(files: readonly ScannedFile[]): Scan {
+  return { files: [...files], problems: [], warnings: [] }
 }
 
 /** The tree below apiDir; an empty one, with the problem that says what was searched, when there is none. */

@@ -6,6 +6,7 @@ import { checkMiddlewareList, type WrongEntry } from '../discovery/check-route-m
 import { formatPattern, parsePath, splitMethod } from '../patterns/pattern.js'
 import { importProblem } from '../discovery/load-module.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
+import { builtDirectory } from '../discovery/built-routes.js'
 import { findMiddlewareFiles } from '../discovery/scan.js'
 
 /** One key of the middleware map, parsed, with its list. */
@@ -108,7 +109,7 @@ interface FindOptions {
 /** The one middleware file in `apiDir` or beside it. Not looked for when the map was given as an option. */
 export function findMiddlewareFile({ apiDir, given, problems }: FindOptions): string | undefined {
   if (given !== undefined) return undefined
-  const files = findMiddlewareFiles(apiDir)
+  const files = builtDirectory(apiDir)?.middlewareFiles ?? findMiddlewareFiles(apiDir)
   if (files.length < 2) return files[0]
   problems.push({
     code: 'MIDDLEWARE_FILE_TWICE',

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { createExample } from '../../routes-example/dist/app.js'
+import type { createExample as Create } from '../../routes-example/dist/app.js'
 import { readConfig } from '../../routes-example/dist/config.js'
 import type { SendMail } from '../../routes-example/dist/mail/mail.js'
 import type { Services } from '../../routes-example/dist/services.js'
+
+// `npm run test:built` gives those that `twinroute build` has made.
+const { TEST_EXAMPLE_APP: APP = '../../routes-example/dist/app.js' } = process.env
+const { createExample } = (await import(APP)) as { createExample: typeof Create }
 
 /** The part of tap that ends what a test has started. */
 interface Test {

@@ -33,6 +33,7 @@ export const ENTRIES = [
   'lib/auth.ts',
   'lib/http.ts',
   'lib/openapi.ts',
+  'lib/build.ts',
   'lib/client.ts',
   'lib/express.ts',
   'lib/express.d.cts'

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fromHere } from '../output.js'
+import { CommandError } from '../usage.js'
+
+/**
+ * The output in the making: a folder beside the real one, which takes its place when it is complete. Whatever happens
+ * before, the real one is whole: the old one, or none.
+ */
+export class OutputFolder {
+  readonly #target: string
+  #folder: string | undefined
+
+  constructor(target: string) {
+    this.#target = target
+  }
+
+  write(path: string, contents: string | Uint8Array): void {
+    this.#try(() => {
+      const file = join(this.#make(), path)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, contents)
+    })
+  }
+
+  /** Copies a file or a folder, without what is hidden (`.env`) and without installed packages. */
+  copy(from: string, path: string): void {
+    this.#try(() => {
+      const options = { recursive: true, dereference: true }
+      cpSync(from, join(this.#make(), path), { ...options, filter: (file) => file === from || isCopied(file) })
+    })
+  }
+
+  /** Puts the folder in the place of the real one. */
+  publish(): void {
+    const folder = this.#folder
+    if (folder === undefined) return
+    this.#try(() => {
+      const old = `${folder}-old`
+      if (existsSync(this.#target)) renameSync(this.#target, old)
+      try {
+        renameSync(folder, this.#target)
+      } catch (error) {
+        if (existsSync(old)) renameSync(old, this.#target)
+        throw error
+      }
+      this.#folder = undefined
+      rmSync(old, { recursive: true, force: true })
+    })
+  }
+
+  /** Removes what was not published. */
+  discard(): void {
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
+    this.#folder = undefined
+  }
+
+  #make(): string {
+    if (this.#folder !== undefined) return this.#folder
+    const parent = dirname(this.#target)
+    const folder = join(parent, `.${basename(this.#target)}-${randomBytes(6).toString('hex')}`)
+    mkdirSync(parent, { recursive: true })
+    mkdirSync(folder) // not a temporary one of the system's: those are for their owner's eyes only, and this becomes the output
+    return (this.#folder = folder)
+  }
+
+  #try(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new CommandError(`${fromHere(this.#target)} cannot be written, and is as it was: ${reason}`)
+    }
+  }
+}
+
+function isCopied(file: string): boolean {
+  return !basename(file).startsWith('.') && basename(file) !== 'node_modules'
+}

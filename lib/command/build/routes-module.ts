@@ -1,0 +1,46 @@
+import { relative, sep } from 'node:path'
+import type { Plugin } from 'esbuild'
+import { findRouteFiles } from '../../build.js'
+import { OUTPUT_URL, ROUTES_PREFIX } from './own-names.js'
+import { compiledName, placeOf } from './places.js'
+import type { Project } from './project.js'
+
+/**
+ * An esbuild plugin that makes a module of each directory of route files, which registers them with their modules. They
+ * are evaluated when `createApp` asks for them, as from sources, and not before the program that calls it.
+ */
+export function routesModules(project: Project): Plugin {
+  return {
+    name: 'twinroute-routes',
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${ROUTES_PREFIX}`) }, ({ path, importer }) => ({
+        path: path.slice(ROUTES_PREFIX.length),
+        namespace: ROUTES_PREFIX,
+        pluginData: importer
+      }))
+      build.onLoad({ filter: /./, namespace: ROUTES_PREFIX }, ({ path, pluginData }) => ({
+        contents: textOf(path, { project, importer: String(pluginData) }),
+        resolveDir: path,
+        loader: 'js'
+      }))
+    }
+  }
+}
+
+function textOf(directory: string, { project, importer }: { project: Project; importer: string }): string {
+  const { routes, middleware } = findRouteFiles(directory)
+  const place = placeOf(directory, importer, project).path
+  const list = (files: readonly string[]): string => {
+    const entries = files.map((file) => {
+      const path = compiledName(relative(directory, file).split(sep).join('/'))
+      return `${JSON.stringify(path)}: () => import(${JSON.stringify(file)})`
+    })
+    return `{\n${entries.join(',\n')}\n}`
+  }
+  return [
+    "import { registerRoutes } from 'twinroute/build'",
+    `registerRoutes({ apiDir: new URL(${JSON.stringify(encodeURI(place))}, ${OUTPUT_URL}),`,
+    `routes: ${list(routes)},`,
+    `middleware: ${list(middleware)} })`
+  ].join('\n')
+}
