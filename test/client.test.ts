@@ -1,20 +1,16 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { defineHandler, errorHandler, type Request, type Response as ServerResponse } from 'twinroute'
 import { ClientError, createClient, injectFetch, type ClientOptions, type ErrorEnvelope } from 'twinroute/client'
 import { z } from 'zod'
+import { bundleForBrowsers } from './support/bundle.js'
 import { addressOf, appOf } from './support/hosts.js'
-import { root } from './support/source-tree.js'
 
 const MAX_COMPRESSED = 2_000
-const CHROMIUM = '/usr/bin/chromium'
 
 const Note = z.object({ id: z.number(), title: z.string(), created: z.date() })
 const CREATED = new Date('2026-01-02T03:04:05.678Z')
@@ -413,24 +409,9 @@ t.test('a base URL may have a path; a custom fetch gets what fetch gets', async 
   t.strictSame(Object.fromEntries(init.headers as Headers), { 'content-type': 'application/json', 'x-a': '1' })
 })
 
-/** A page that does not use `injectFetch`, as a bundler makes it for browsers. */
-async function bundle(lines: string) {
-  return build({
-    stdin: { contents: lines, resolveDir: root, loader: 'ts' },
-    absWorkingDir: root,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    write: false,
-    metafile: true
-  })
-}
-
 t.test('in a browser build the client is small, and brings nothing of the server', async (t) => {
   const lines = "import { createClient } from 'twinroute/client'\nconsole.log(await createClient().GET('/api'))\n"
-  const { outputFiles, metafile } = await bundle(lines)
+  const { outputFiles, metafile } = await bundleForBrowsers(lines)
   const compressed = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length
   t.ok(compressed < MAX_COMPRESSED, `${compressed} bytes`)
   const inputs = Object.keys(metafile.inputs).filter((input) => input !== '<stdin>')
@@ -440,42 +421,4 @@ t.test('in a browser build the client is small, and brings nothing of the server
     []
   )
   t.notMatch(outputFiles[0]?.text, 'payloadAsStream', 'what is not used is left out')
-})
-
-const skip = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM} on this machine`
-
-t.test('a page in a browser calls its own origin, uploads, reads a stream and aborts', { skip }, async (t) => {
-  const { outputFiles } = await bundle(`
-    import { createClient } from 'twinroute/client'
-    const client = createClient()
-    const added = await client.POST('/api/teams/[team]/notes', { params: { team: 'a/b' }, body: { title: 'From a page' } })
-    const form = { title: 'Ä', size: 7, pictures: [new File(['one'], 'one.txt', { type: 'text/plain' })] }
-    const stored = await client.POST('/api/uploads', { form })
-    const controller = new AbortController()
-    const stream = await client.GET('/api/endless', { as: 'stream', signal: controller.signal })
-    const reader = stream.body.getReader()
-    const first = new TextDecoder().decode((await reader.read()).value)
-    controller.abort()
-    const aborted = await reader.read().catch((error) => error.name)
-    const failed = await client.GET('/api/echo', { headers: { 'x-a': 'é☃' } }).catch((error) => error.name)
-    globalThis.result = { added: added.body, location: added.headers.get('location'), stored: stored.body, first, aborted, failed }
-  `)
-  const app = await appOf(t, { routes, options: { errorHandler } })
-  app.get('/', (_request, reply) =>
-    reply.type('text/html').send('<!doctype html><script type="module" src="/app.js"></script>')
-  )
-  app.get('/app.js', (_request, reply) => reply.type('text/javascript').send(outputFiles[0]?.text))
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const page = await browser.newPage()
-  await page.goto(await addressOf(app))
-  await page.waitForFunction('globalThis.result !== undefined')
-  t.strictSame(await page.evaluate('globalThis.result'), {
-    added: { id: 1, title: 'From a page', created: '2026-01-02T03:04:05.678Z' },
-    location: '/notes/1',
-    stored: { title: 'Ä', size: 7, files: [{ name: 'one.txt', type: 'text/plain', text: 'one' }] },
-    first: 'first',
-    aborted: 'AbortError',
-    failed: 'TypeError'
-  })
 })

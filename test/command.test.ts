@@ -1,11 +1,12 @@
-// ci: once (starts the command as a process per row; it prints what the library answers, which has tests of its own)
+// ci: once (prints what the library answers, which has tests of its own). Most rows ask the command in this process; those
+// that are about the process itself (exit code, both outputs, what keeps it) start it as a shell does.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { runTwinroute } from './support/command.js'
+import { askTwinroute, runTwinroute } from './support/command.js'
 import { writeTree, type Tree } from './support/route-tree.js'
 import { root } from './support/source-tree.js'
 
@@ -55,7 +56,7 @@ t.test('routes looks into src/api, then api, and takes the directory as its argu
     'elsewhere/routes/b/route.js': 'export const GET = () => ({})'
   })
   const found = async (...args: string[]): Promise<string[]> => {
-    const { stdout } = await runTwinroute(top, ['routes', ...args, '--json'])
+    const { stdout } = await askTwinroute(top, ['routes', ...args, '--json'])
     return JSON.parse(stdout).routes.map(({ pattern }: { pattern: string }) => pattern)
   }
   t.strictSame(await found(), ['/api/a'])
@@ -65,11 +66,11 @@ t.test('routes looks into src/api, then api, and takes the directory as its argu
 
 t.test('routes says where a map is read from when there is none', async (t) => {
   const top = writeTree(t, { 'api/a/route.js': 'export const GET = () => ({})' })
-  t.match((await runTwinroute(top, ['routes'])).stdout, /No middleware map .* middleware\.ts .* option is not seen/s)
+  t.match((await askTwinroute(top, ['routes'])).stdout, /No middleware map .* middleware\.ts .* option is not seen/s)
 })
 
 t.test('routes --json: the report as data, with files as seen from the working directory', async (t) => {
-  const { code, stdout } = await runTwinroute(writeTree(t, SHOP), ['routes', '--json'])
+  const { code, stdout } = await askTwinroute(writeTree(t, SHOP), ['routes', '--json'])
   const { routes, holes, warnings } = JSON.parse(stdout)
   t.strictSame(routes[3], {
     methods: ['GET', 'HEAD', 'DELETE'],
@@ -142,11 +143,11 @@ const MATCHES: { ask: string; lines: string[] }[] = [
 t.test('routes --match: who answers, what runs before, why each other candidate loses', async (t) => {
   const top = writeTree(t, SHOP)
   for (const { ask, lines } of MATCHES) {
-    const { code, stdout } = await runTwinroute(top, ['routes', '--match', ask])
+    const { code, stdout } = await askTwinroute(top, ['routes', '--match', ask])
     t.equal(stdout, `${lines.join('\n')}\n`, ask)
     t.equal(code, 0)
   }
-  const { stdout } = await runTwinroute(top, ['routes', '--match', 'DELETE /users/me', '--json'])
+  const { stdout } = await askTwinroute(top, ['routes', '--match', 'DELETE /users/me', '--json'])
   t.match(JSON.parse(stdout), {
     method: 'DELETE',
     url: '/api/users/me',
@@ -168,9 +169,9 @@ const OPEN = [
 
 t.test('routes --unguarded lists the methods that pass no middleware', async (t) => {
   const top = writeTree(t, SHOP)
-  const { code, stdout } = await runTwinroute(top, ['routes', '--unguarded'])
+  const { code, stdout } = await askTwinroute(top, ['routes', '--unguarded'])
   t.strictSame([code, stdout], [0, `${OPEN.join('\n')}\n`])
-  const json = await runTwinroute(top, ['routes', '--unguarded', '--json'])
+  const json = await askTwinroute(top, ['routes', '--unguarded', '--json'])
   t.strictSame(JSON.parse(json.stdout), {
     public: [
       { method: 'GET', pattern: '/api/health', file: 'src/api/health/route.ts' },
@@ -182,14 +183,19 @@ t.test('routes --unguarded lists the methods that pass no middleware', async (t)
 t.test(
   'routes --unguarded --baseline: its own output allows what is public, exit code 1 for anything new',
   async (t) => {
-    const top = writeTree(t, SHOP)
-    const check = (...more: string[]) =>
-      runTwinroute(top, ['routes', '--unguarded', '--baseline', 'public.txt', ...more])
-    writeFileSync(join(top, 'public.txt'), (await runTwinroute(top, ['routes', '--unguarded'])).stdout)
-    t.match(await check(), { code: 0, stdout: 'Nothing is public that public.txt does not allow (2 public)\n' })
+    const check = (top: string, ...more: string[]) =>
+      askTwinroute(top, ['routes', '--unguarded', '--baseline', 'public.txt', ...more])
+    const same = writeTree(t, SHOP)
+    const allowed = (await askTwinroute(same, ['routes', '--unguarded'])).stdout
+    writeFileSync(join(same, 'public.txt'), allowed)
+    t.match(await check(same), { code: 0, stdout: 'Nothing is public that public.txt does not allow (2 public)\n' })
 
-    writeFileSync(join(top, 'src/api/health/route.ts'), 'export const GET = (): object => ({}), POST = GET')
-    const added = await check()
+    const top = writeTree(t, {
+      ...SHOP,
+      'public.txt': allowed,
+      'src/api/health/route.ts': 'export const GET = (): object => ({}), POST = GET'
+    })
+    const added = await check(top)
     t.equal(added.code, 1, 'a new method of a route that is public already')
     t.equal(
       added.stdout,
@@ -200,7 +206,7 @@ t.test(
         ''
       ].join('\n')
     )
-    const json = await check('--json')
+    const json = await check(top, '--json')
     t.equal(json.code, 1)
     t.match(JSON.parse(json.stdout), { added: [{ method: 'POST', pattern: '/api/health' }], removed: [] })
 
@@ -213,7 +219,7 @@ t.test(
       'GET /api/gone'
     ]
     writeFileSync(join(top, 'public.txt'), lines.join('\r\n'))
-    t.match(await check(), { code: 0, stdout: /no longer public: remove the line\n {2}GET \/api\/gone\n$/ })
+    t.match(await check(top), { code: 0, stdout: /no longer public: remove the line\n {2}GET \/api\/gone\n$/ })
   }
 )
 
@@ -229,24 +235,24 @@ export interface Routes {
 t.test('types writes an interface of paths and route files, and leaves it alone while nothing changes', async (t) => {
   const top = writeTree(t, SHOP)
   const file = join(top, '.twinroute/routes.d.ts')
-  const written = await runTwinroute(top, ['types'])
+  const written = await askTwinroute(top, ['types'])
   t.match(written, { code: 0, stdout: '.twinroute/routes.d.ts written: 4 routes\n', stderr: '' })
   t.equal(readFileSync(file, 'utf8'), TYPES)
   const before = statSync(file).mtimeMs
-  t.match(await runTwinroute(top, ['types']), { code: 0, stdout: '.twinroute/routes.d.ts is up to date: 4 routes\n' })
+  t.match(await askTwinroute(top, ['types']), { code: 0, stdout: '.twinroute/routes.d.ts is up to date: 4 routes\n' })
   t.equal(statSync(file).mtimeMs, before)
 })
 
 t.test('types --check writes nothing, and has exit code 1 when the file is not what it would write', async (t) => {
   const top = writeTree(t, SHOP)
   const file = join(top, '.twinroute/routes.d.ts')
-  const check = () => runTwinroute(top, ['types', '--check'])
-  const missing = await check()
+  const check = () => askTwinroute(top, ['types', '--check'])
+  const missing = await runTwinroute(top, ['types', '--check'])
   t.equal(missing.code, 1)
   t.match(missing.stdout, /^\.twinroute\/routes\.d\.ts does not exist\n\+ '\/api\/health': typeof import/)
   t.notOk(existsSync(file))
 
-  await runTwinroute(top, ['types'])
+  await askTwinroute(top, ['types'])
   writeFileSync(file, TYPES.replaceAll('\n', '\r\n'))
   t.match(
     await check(),
@@ -278,13 +284,13 @@ t.test('types takes a directory, a file and a base route; names of folders may b
     'out/(group)/c/route.cjs': 'exports.GET = () => ({})'
   })
   const args = ['types', 'out', '--output', 'web/src/routes.d.ts', '--base-route', '/']
-  t.match(await runTwinroute(top, args), { code: 0, stdout: 'web/src/routes.d.ts written: 3 routes\n' })
+  t.match(await askTwinroute(top, args), { code: 0, stdout: 'web/src/routes.d.ts written: 3 routes\n' })
   t.strictSame(readFileSync(join(top, 'web/src/routes.d.ts'), 'utf8').split('\n').slice(2, -2), [
     "  '/b': typeof import('../../out/b/route.mjs')",
     "  '/c': typeof import('../../out/(group)/c/route.cjs')",
     "  '/it\\'s/[...rest]': typeof import('../../out/it\\'s/[...rest]/route.mjs')"
   ])
-  await runTwinroute(top, ['types', 'out', '--output', 'routes.ts'])
+  await askTwinroute(top, ['types', 'out', '--output', 'routes.ts'])
   t.match(readFileSync(join(top, 'routes.ts'), 'utf8'), "typeof import('./out/b/route.mjs')")
 })
 
@@ -317,7 +323,7 @@ t.test('a program with what types has written compiles, and is told what is wron
     'src/api/users/[id]/route.ts': 'export const GET = async () => ({ name: "Ann", born: new Date() })',
     'web/page.ts': PAGE
   })
-  await runTwinroute(top, ['types'])
+  await askTwinroute(top, ['types'])
   symlinkSync(join(root, 'node_modules/@types'), join(top, 'node_modules/@types'))
   for (const [where, settings] of Object.entries(SETTINGS)) {
     const options: ts.CompilerOptions = { target: ts.ScriptTarget.ES2022, strict: true, noEmit: true, ...settings }
@@ -350,9 +356,17 @@ t.test('what route files write while they are imported stays out of the answer',
 
 const PROJECT: Tree = { 'api/a/route.js': 'export const GET = () => ({})', 'notes.txt': 'no route\n' }
 
-const REFUSALS: { args: string[]; says: RegExp; tree?: Tree }[] = [
+interface Refusal {
+  args: string[]
+  says: RegExp
+  tree?: Tree
+  /** Default: in this process. */
+  run?: typeof runTwinroute
+}
+
+const REFUSALS: Refusal[] = [
   { args: [], says: /^Which command\?\n\nUsage: twinroute/ },
-  { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/ },
+  { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/, run: runTwinroute },
   { args: ['deploy'], says: /^twinroute has no command deploy; it has routes, .*help\n$/ },
   { args: ['routes', '--jsn'], says: /^twinroute routes has no option --jsn; did you mean --json\?\n$/ },
   { args: ['routes', '--base'], says: /has no option --base; did you mean --base/ },
@@ -400,18 +414,20 @@ const REFUSALS: { args: string[]; says: RegExp; tree?: Tree }[] = [
   {
     args: ['routes'],
     tree: { 'api/a/route.js': 'export const get = () => ({})', 'api/b/route.ts': 'export const GET = (' },
+    run: runTwinroute,
     says: /^2 problems keep .*api\/a\/route\.js exports get.*Fix: Did you mean GET\?.*api\/b\/route\.ts cannot be imported.*Cause: .*Fix: /s
   },
   {
     args: ['routes'],
     tree: { 'api/a/route.js': 'await new Promise(() => {}); export const GET = () => ({})' },
+    run: runTwinroute,
     says: /^A route file .* waits for something at its top level \(await\) that never comes/
   }
 ]
 
 t.test('what cannot be answered is refused with what is wrong and what to do, and exit code 2', async (t) => {
-  for (const { args, says, tree = PROJECT } of REFUSALS) {
-    const { code, stdout, stderr } = await runTwinroute(writeTree(t, tree), args)
+  for (const { args, says, tree = PROJECT, run = askTwinroute } of REFUSALS) {
+    const { code, stdout, stderr } = await run(writeTree(t, tree), args)
     t.match(stderr, says, args.join(' '))
     t.notMatch(stderr, /\n {4}at .*dist/, 'without our own stack')
     t.strictSame([code, stdout], [2, ''], `${args.join(' ')}: exit code, nothing on the standard output`)
@@ -422,8 +438,8 @@ t.test('help and version', async (t) => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   t.match(await runTwinroute(root, ['--version']), { code: 0, stdout: `${version}\n` })
   for (const args of [['--help'], ['-h'], ['help']])
-    t.match(await runTwinroute(root, args), { code: 0, stdout: /^Usage: twinroute <command>.*\n {2}routes +Shows/s })
-  const { code, stdout } = await runTwinroute(root, ['routes', '--help'])
+    t.match(await askTwinroute(root, args), { code: 0, stdout: /^Usage: twinroute <command>.*\n {2}routes +Shows/s })
+  const { code, stdout } = await askTwinroute(root, ['routes', '--help'])
   t.equal(code, 0)
   for (const option of ['--match', '--unguarded', '--baseline FILE', '--json', '--base-route'])
     t.ok(stdout.includes(`  ${option}`), option)
@@ -443,16 +459,18 @@ t.test('a reader that closes the pipe ends the command without an error', async 
   t.equal(errors, '')
 })
 
+const NOTE = `
+  import { defineHandler } from 'twinroute'
+  export const GET = defineHandler({ summary: 'Read a note' }, () => ({}))`
+
 const DOCUMENTED: Tree = {
   'package.json': '{"type":"module","name":"notes","version":"2.0.0"}',
-  'api/notes/[id]/route.js': `
-    import { defineHandler } from 'twinroute'
-    console.log('noise')
-    export const GET = defineHandler({ summary: 'Read a note' }, () => ({}))`
+  'api/notes/[id]/route.js': NOTE
 }
 
 t.test('openapi: the document on the standard output, as the package is called', async (t) => {
-  const { code, stdout } = await runTwinroute(writeTree(t, DOCUMENTED), ['openapi'])
+  const noisy = { ...DOCUMENTED, 'api/notes/[id]/route.js': `${NOTE}\nconsole.log('noise')` }
+  const { code, stdout } = await runTwinroute(writeTree(t, noisy), ['openapi'])
   t.equal(code, 0)
   t.strictSame(JSON.parse(stdout), {
     openapi: '3.1.0',
@@ -472,17 +490,17 @@ t.test('openapi: the document on the standard output, as the package is called',
 
 t.test('openapi --output --check: 1 and what differs when the file is not the document', async (t) => {
   const top = writeTree(t, DOCUMENTED)
-  const written = await runTwinroute(top, ['openapi', '--output', 'openapi.json'])
+  const written = await askTwinroute(top, ['openapi', '--output', 'openapi.json'])
   t.match(written, { code: 0, stdout: 'openapi.json describes 1 operation\n' })
   const check = ['openapi', '--output', 'openapi.json', '--check']
-  const same = await runTwinroute(top, check)
+  const same = await askTwinroute(top, check)
   t.match(same, { code: 0, stdout: 'openapi.json describes the routes as they are (1 operation)\n' })
   const file = join(top, 'openapi.json')
   const document = JSON.parse(readFileSync(file, 'utf8'))
   const { get } = document.paths['/api/notes/{id}']
   const paths = { '/api/notes/{id}': { get: { ...get, summary: 'Reads' }, put: get } }
   writeFileSync(file, JSON.stringify({ ...document, paths, info: { version: '1.0.0', title: 'notes' } }))
-  t.match(await runTwinroute(top, check), {
+  t.match(await askTwinroute(top, check), {
     code: 1,
     stdout: [
       'openapi.json is not the document of these routes',
@@ -516,7 +534,7 @@ t.test('openapi says what to do when it cannot answer', async (t) => {
     { tree: { 'api/a/route.js': undescribed }, args: [], message: /OPENAPI_SCHEMA_UNDESCRIBED/ }
   ]
   for (const { tree, args, message } of rows) {
-    const { code, stdout, stderr } = await runTwinroute(writeTree(t, tree), ['openapi', ...args])
+    const { code, stdout, stderr } = await askTwinroute(writeTree(t, tree), ['openapi', ...args])
     t.strictSame([code, stdout], [2, ''], message.source)
     t.match(stderr, message)
   }

@@ -100,8 +100,9 @@ function run(program: string, args: string[], { env, input }: { env: Record<stri
 }
 
 t.test('the example lives through what happens to PostgreSQL', { skip: noCluster() ?? false }, async (t) => {
+  const cluster = await createCluster(t)
+
   await t.test('the example answers 503 while PostgreSQL is down at its start, and works when it is up', async (t) => {
-    const cluster = await createCluster(t)
     const DATABASE_URL = cluster.url.replace('postgres@', 'postgres:pass-word@')
     const server = await startServer(t, { NODE_ENV: 'production', DATABASE_URL })
     const tokens = createTokenService({ accessSecret: JWT_SECRET, refreshSecret: REFRESH_TOKEN_SECRET })
@@ -134,8 +135,6 @@ t.test('the example lives through what happens to PostgreSQL', { skip: noCluster
   })
 
   await t.test('PostgreSQL is killed under load: nothing acknowledged is lost, nothing is restarted', async (t) => {
-    const cluster = await createCluster(t)
-    await cluster.start()
     const example = await startExample(t, { DATABASE_URL: cluster.url })
     const { body } = await example.call('POST', '/api/users', {
       body: { name: 'Writer', email: 'writer@example.test', password: PASSWORD }
@@ -160,8 +159,6 @@ t.test('the example lives through what happens to PostgreSQL', { skip: noCluster
   })
 
   await t.test('requests are 503 while PostgreSQL hangs, and broken connections are replaced', async (t) => {
-    const cluster = await createCluster(t)
-    await cluster.start()
     const proxy = await startProxy(t, cluster.port)
     const url = cluster.url.replace(String(cluster.port), String(proxy.port))
     const { call } = await startExample(t, { DATABASE_URL: url })

@@ -1,11 +1,9 @@
-// ci: once (starts a browser; the document is made of descriptions that have tests of their own)
-import { existsSync } from 'node:fs'
+// ci: once (the document is made of descriptions that have tests of their own); its page in a browser: test/browser/
 import fastify, { type FastifyInstance } from 'fastify'
 import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
-import { chromium, type Page } from 'playwright-core'
 import t from 'tap'
 import { createApp, defineHandler, errorHandler, fileRoutes, type Middleware, type MiddlewareMap } from 'twinroute'
 import { authenticate, requireRole } from 'twinroute/auth'
@@ -14,7 +12,7 @@ import { describeMiddleware, openapi, type OpenapiOptions } from 'twinroute/open
 import * as v from 'valibot'
 import { z } from 'zod'
 import { JWT_SECRET, REFRESH_TOKEN_SECRET } from './support/example.js'
-import { addressOf, writeRoutes, type Routes } from './support/hosts.js'
+import { writeRoutes, type Routes } from './support/hosts.js'
 import { createExample } from '../routes-example/dist/app.js'
 import { readConfig } from '../routes-example/dist/config.js'
 
@@ -661,78 +659,3 @@ t.test('the document of the example is valid, and says who may do what', async (
   t.ok('/session/draft' in paths)
   t.strictSame(Object.keys(components.securitySchemes), ['bearer'])
 })
-
-// --- In a browser -----------------------------------------------------------------------------------------------------
-
-const CHROMIUM = '/usr/bin/chromium'
-const NONCE = 'bm9uY2Utb2YtdGhlLXRlc3Q='
-const STRICT_POLICY = [
-  "default-src 'none'",
-  `script-src 'nonce-${NONCE}'`,
-  `style-src 'nonce-${NONCE}'`,
-  "connect-src 'self'",
-  "img-src 'self' data:"
-].join('; ')
-
-const skip = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM} on this machine`
-if (skip !== false) t.comment(`not tried in a browser: ${skip}`)
-
-const nonceAndPolicy: Middleware = (request, response, next) => {
-  request.cspNonce = NONCE
-  response.set('content-security-policy', STRICT_POLICY)
-  next()
-}
-
-for (const policy of ['its own policy', 'a strict policy of the application']) {
-  t.test(`the page in a browser without a network, under ${policy}`, { skip }, async (t) => {
-    const tokens = {
-      verifyAccess(token: string) {
-        return { userId: `user of ${token}`, role: 'user' }
-      }
-    }
-    const app = await appWith(t, {
-      middleware: { '/api/me': [authenticate({ form: 'flat', tokens })] },
-      routes: {
-        me: {
-          GET: defineHandler({ summary: 'Who am I', response: z.object({ id: z.string() }) }, (request) => ({
-            id: request.user.userId
-          }))
-        }
-      }
-    })
-    if (policy !== 'its own policy') app.use(nonceAndPolicy)
-    const origin = await addressOf(app as FastifyInstance)
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
-    t.teardown(() => browser.close())
-    const page = await browser.newPage()
-    const problems = collectProblems(page)
-    const outside: string[] = []
-    await page.route('**', (route) => {
-      const url = route.request().url()
-      if (url.startsWith(`${origin}/`) || url.startsWith('data:')) return route.continue()
-      outside.push(url)
-      return route.abort()
-    })
-    await page.goto(`${origin}/docs`)
-    await page.getByPlaceholder('Token').filter({ visible: true }).first().fill('the-token')
-    await page
-      .getByRole('button', { name: /Test Request/ })
-      .first()
-      .click()
-    const client = page.getByRole('dialog')
-    await client.getByRole('button', { name: /^Send/ }).first().click()
-    await client.getByText('user of the-token').first().waitFor()
-    t.notMatch(await page.evaluate('JSON.stringify(localStorage)'), 'the-token', 'the token is not stored')
-    t.strictSame(outside, [], 'nothing was asked of anybody else')
-    t.strictSame(problems, [], 'no error in the console')
-  })
-}
-
-function collectProblems(page: Page): string[] {
-  const problems: string[] = []
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(message.text())
-  })
-  page.on('pageerror', (error) => problems.push(error.message))
-  return problems
-}

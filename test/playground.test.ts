@@ -1,38 +1,10 @@
-// ci: once (starts a browser; what it opens has tests of its own)
-import { existsSync } from 'node:fs'
-import Fastify, { type FastifyInstance } from 'fastify'
+// ci: once (bytes of files that are the same on every Node version); what a browser makes of them: test/browser/
 import { gunzipSync } from 'node:zlib'
-import { chromium, type Page } from 'playwright-core'
 import t from 'tap'
-import { createApp, type Middleware } from 'twinroute'
-import { bearerContext, graphqlRoutes, type GraphqlRoutesOptions } from 'twinroute/graphql'
-import { createResolvers, endpoint, typeDefs } from './support/graphql.js'
-import { writeTree } from './support/route-tree.js'
+import { endpoint } from './support/graphql.js'
 
-const CHROMIUM = '/usr/bin/chromium'
 const MAX_COMPRESSED = 800_000
 const NONCE = 'bm9uY2Utb2YtdGhlLXRlc3Q='
-const STRICT_POLICY = [
-  "default-src 'none'",
-  `script-src 'nonce-${NONCE}'`,
-  `style-src 'nonce-${NONCE}'`,
-  "connect-src 'self'",
-  "img-src 'self'"
-].join('; ')
-const TOKEN = 'token-of-the-test'
-
-const { Query, ...resolvers } = createResolvers()
-const options: GraphqlRoutesOptions = {
-  typeDefs: [typeDefs, 'extend type Query { me: String }'],
-  resolvers: {
-    ...resolvers,
-    Query: Object.assign({ me: (_: unknown, _args: unknown, { user }: any) => user?.id }, Query)
-  },
-  mode: 'development',
-  context: bearerContext({
-    verify: (token) => (token === TOKEN ? { userId: 'user-of-the-token', role: 'user' } : null)
-  })
-}
 
 /** Addresses that a page refers to. */
 function linksIn(html: string): string[] {
@@ -111,88 +83,3 @@ t.test('the nonce of security middleware is on the page, and only a nonce', asyn
     t.notMatch(body, 'alert')
   }
 })
-
-const skip = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM} on this machine`
-if (skip !== false) t.comment(`not tried in a browser: ${skip}`)
-
-const nonceAndPolicy: Middleware = (request, response, next) => {
-  request.cspNonce = NONCE
-  response.set('content-security-policy', STRICT_POLICY)
-  next()
-}
-
-/** A plain Fastify host, and an app whose middleware sends the policy. */
-const hosts = {
-  async 'a Fastify host without a policy'() {
-    return Fastify()
-  },
-  async 'a Fastify host with a strict policy'() {
-    const app = Fastify()
-    app.addHook('onRequest', async (request, reply) => {
-      Reflect.set(request.raw, 'cspNonce', NONCE)
-      reply.header('content-security-policy', STRICT_POLICY)
-    })
-    return app
-  },
-  async 'a twinroute app with a strict policy'() {
-    const apiDir = writeTree(t, { 'api/ping/route.js': 'export const GET = () => ({})\n' })
-    const app = await createApp({ apiDir: `${apiDir}/api` })
-    app.use(nonceAndPolicy)
-    return app as FastifyInstance
-  }
-}
-
-for (const [host, create] of Object.entries(hosts)) {
-  t.test(`in a browser without a network, on ${host}`, { skip }, async (t) => {
-    const app = await create()
-    t.teardown(() => app.close())
-    await app.register(graphqlRoutes, options)
-    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
-    t.teardown(() => browser.close())
-    const page = await browser.newPage()
-    const problems = collectProblems(page)
-    const outside: string[] = []
-    await page.route('**', (route) => {
-      if (route.request().url().startsWith(`${origin}/`)) return route.continue()
-      outside.push(route.request().url())
-      return route.abort()
-    })
-
-    await page.goto(`${origin}/graphql`)
-    await type(page, '.graphiql-query-editor', '{ users { name } me }')
-    await type(page, '.graphiql-editor-tool', `{"Authorization": "Bearer ${TOKEN}"}`)
-    await page.getByRole('button', { name: 'Execute query' }).click()
-    const response = page.locator('.graphiql-response')
-    await response.getByText('user-of-the-token').waitFor()
-    t.match(await response.innerText(), /"name": "User 1"/, 'a query runs, as the bearer of the token')
-
-    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
-    await page.locator('.graphiql-doc-explorer').getByText('Mutation', { exact: true }).first().click()
-    await page.locator('.graphiql-doc-explorer').getByText('createUser').waitFor()
-    t.ok(await page.locator('.graphiql-doc-explorer').getByText('createUser').isVisible(), 'the schema can be read')
-
-    await page.getByRole('button', { name: 'Open settings dialog' }).click()
-    await page.getByRole('dialog').getByText('Clear storage').waitFor()
-    t.notMatch(await page.evaluate('JSON.stringify(localStorage)'), TOKEN, 'the token is not stored')
-    t.match(await page.evaluate('JSON.stringify(localStorage)'), 'users { name }', 'the query is')
-
-    t.strictSame(outside, [], 'nothing was asked of anybody else')
-    t.strictSame(problems, [], 'no error in the console')
-  })
-}
-
-async function type(page: Page, editor: string, text: string): Promise<void> {
-  await page.locator(`${editor} .CodeMirror:visible`).click()
-  await page.keyboard.press('Control+A')
-  await page.keyboard.insertText(text)
-}
-
-function collectProblems(page: Page): string[] {
-  const problems: string[] = []
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(message.text())
-  })
-  page.on('pageerror', (error) => problems.push(error.message))
-  return problems
-}

@@ -1,19 +1,39 @@
 import { relative, sep } from 'node:path'
 import { styleText } from 'node:util'
 
+/** Where a command writes. */
+export interface Streams {
+  /** Takes a part of its answer. */
+  out: (text: string) => void
+  /** Takes what is wrong. */
+  error: (text: string) => void
+}
+
 const write = process.stdout.write.bind(process.stdout)
+
+let streams: Streams = { out: write, error: (text) => process.stderr.write(text) }
+
+/** From here on all that is printed goes there; until then to the streams of the process. */
+export function printTo(others: Streams): void {
+  streams = others
+}
 
 /**
  * From here on only {@link print} writes to the standard output, for programs that read it: what route files write when they
  * are imported goes to the standard error.
  */
 export function keepOutputForAnswer(): void {
-  process.stdout.write = process.stderr.write.bind(process.stderr)
+  if (streams.out === write) process.stdout.write = process.stderr.write.bind(process.stderr)
 }
 
 /** Part of the answer, with a line end. */
 export function print(text: string): void {
-  write(text.endsWith('\n') ? text : `${text}\n`)
+  streams.out(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Why there is no answer, with a line end. */
+export function printError(text: string): void {
+  streams.error(`${text}\n`)
 }
 
 export function printJson(value: unknown): void {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { COMMANDS } from './commands.js'
 import { helpOf, helpOfAll } from './help.js'
-import { finish, keepOutputForAnswer, print } from './output.js'
+import { finish, keepOutputForAnswer, print, printError } from './output.js'
 import { advise, CommandError, readArguments } from './usage.js'
 
 /** The command cannot answer. 1 says that it can, and that the answer is no. */
@@ -15,9 +15,15 @@ const UNSETTLED =
 export function runCommand(args: readonly string[]): void {
   process.stdout.on('error', () => process.exit()) // the reader has gone: `twinroute routes | head -1`
   process.once('beforeExit', endUnsettled)
-  dispatch(args)
-    .catch(fail)
-    .then(end, () => end(CANNOT_ANSWER))
+  answerCommand(args).then(end, () => end(CANNOT_ANSWER))
+}
+
+/**
+ * Runs what the arguments say, in a process that goes on.
+ * @returns the exit code; undefined when the command is a program that runs on
+ */
+export async function answerCommand(args: readonly string[]): Promise<number | undefined> {
+  return dispatch(args).catch(fail)
 }
 
 function endUnsettled(): void {
@@ -64,7 +70,7 @@ function readVersion(): string {
 
 /** An error of the user's by its message, one of ours with the stack. */
 function fail(thrown: unknown): number {
-  process.stderr.write(`${describe(thrown)}\n`)
+  printError(describe(thrown))
   return CANNOT_ANSWER
 }
 

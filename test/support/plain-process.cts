@@ -1,0 +1,17 @@
+// tap's runner has every test file, and every process that a test starts, load module hooks which list the files that were
+// loaded, for coverage. Nobody asks for coverage here, and the hooks cost each process a thread and about as much time as its
+// start. Node loads this file before them (`--require` comes before `--import`), so that tests, and what they start, run as
+// the programs of users do.
+import type Module from 'node:module'
+
+const loader = require('node:module') as typeof Module
+
+const { register } = loader
+
+loader.register = ((specifier: string | URL, ...rest: []) => {
+  if (!String(specifier).includes('/@tapjs/')) register(specifier, ...rest)
+}) as typeof register
+loader.syncBuiltinESMExports()
+
+// Read by @tapjs/processinfo: the process that has this id does not hand the hooks to its children.
+process.env.__TAPJS_PROCESSINFO_TESTING_NO_REGISTER__ = String(process.pid)
