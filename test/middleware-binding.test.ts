@@ -1041,9 +1041,68 @@ t.test('a match knows routes of plugins, prefixes of registrations, and the opti
   })
   t.equal(report.match('POST', '/api/users/me').route?.pattern, '/api/users/[id]', 'the plugin has no POST')
   t.equal(report.match('GET', '/API/Users/7').route?.pattern, '/api/users/[id]')
-  t.match(report.match('GET', '/v2/users/7'), { answer: 'handler', route: { pattern: '/users/[id]' } })
+  t.match(report.match('GET', '/v2/users/7'), { answer: 'handler', route: { pattern: '/v2/users/[id]' } })
   t.equal(report.match('GET', '/users/7').answer, 'not-found')
 })
+
+t.test(
+  'the report of a registration with a prefix has the prefix in its paths, and sees what guards them',
+  async (t) => {
+    const apiDir = join(writeTree(t, treeOf(['admin/stats', 'users/[id]'])), 'api')
+    const guard: Middleware = function guard(_request, _response, next) {
+      next()
+    }
+    const own = { apiDir, mode: 'test', middleware: { '/api/users': [guard] } }
+    const host = Fastify()
+    t.teardown(() => host.close())
+    await host.register(fileRoutes, { ...own, prefix: '/:tenant' })
+    await host.register(fileRoutes, { ...own, prefix: '/root', baseRoute: '/', middleware: {} })
+    await host.ready()
+    const ofHost = describeRoutes(host)
+    t.strictSame(
+      ofHost.routes.map(({ pattern, public: isPublic }) => [pattern, isPublic]),
+      [
+        ['/[tenant]/api/admin/stats', true],
+        ['/[tenant]/api/users/[id]', false],
+        ['/root/admin/stats', true],
+        ['/root/users/[id]', true]
+      ]
+    )
+    t.match(ofHost.holes, [{ path: '/[tenant]/api/admin/stats', kind: 'route' }])
+    t.match(String(ofHost), /^GET HEAD +\/\[tenant\]\/api\/users\/\[id\] +\/api\/users: guard /m)
+    t.equal(ofHost.match('GET', '/acme/api/users/7').route?.pattern, '/[tenant]/api/users/[id]')
+
+    const middleware = { '/v1/api/admin': [guard], '/api/admin': [guard] }
+    const app = await createApp({ apiDir, mode: 'test', middleware })
+    t.teardown(() => app.close())
+    await app.register(fileRoutes, { ...own, prefix: '/v1' })
+    await app.register(fileRoutes, { ...own, prefix: '/v2', middleware: {} })
+    await app.ready()
+    const { routes, holes, warnings } = describeRoutes(app)
+    t.strictSame(
+      routes.map((route) => [route.pattern, route.middleware.map(({ prefix }) => prefix), route.public]),
+      [
+        ['/api/admin/stats', ['/api/admin'], false],
+        ['/api/users/[id]', [], true],
+        ['/v1/api/admin/stats', ['/v1/api/admin'], false],
+        ['/v1/api/users/[id]', ['/api/users'], false],
+        ['/v2/api/admin/stats', [], true],
+        ['/v2/api/users/[id]', [], true]
+      ],
+      'keys of the app have the prefix, keys of the registration leave it out'
+    )
+    t.strictSame(
+      holes.map(({ path }) => path),
+      ['/api/users/[id]']
+    )
+    t.strictSame(warnings, [])
+    for (const [path, ran] of [
+      ['/v1/api/admin/stats', 1],
+      ['/v2/api/admin/stats', 0]
+    ] as const)
+      t.equal(describeRoutes(app).match('GET', path).middleware.length, ran, path)
+  }
+)
 
 t.test('a report names the methods that pass no middleware, and the file of the map', async (t) => {
   const top = writeTree(t, {

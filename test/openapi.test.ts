@@ -73,6 +73,8 @@ function error(description: string, form: 'Error' | 'FlatError' = 'Error'): obje
 const INVALID = error('The request is not valid')
 const TOKEN = error('The token is missing, expired or invalid', 'FlatError')
 const UNTYPED = { default: { description: 'An answer without a schema' } }
+/** Of a route with response schemas: what it may answer beside them. */
+const OTHERS = { '4XX': error('The request was refused'), '5XX': error('The server failed') }
 const TEXT = { type: 'string' }
 
 t.test('a typed route is described by its schemas and words', async (t) => {
@@ -89,6 +91,7 @@ t.test('a typed route is described by its schemas and words', async (t) => {
           {
             params: z.object({ team: z.string().min(2).describe('Its short name') }),
             query: z.object({ limit: z.coerce.number().max(100).default(20), tag: z.array(z.string()) }),
+            errors: { 404: 'No such team', 503: 'Come back later' },
             headers: z.object({ 'x-trace': z.string().optional(), authorization: z.string().optional() }),
             cookies: z.object({ theme: z.enum(['dark', 'light']).optional() }),
             response: z.array(Note),
@@ -144,10 +147,14 @@ t.test('a typed route is described by its schemas and words', async (t) => {
       ],
       responses: {
         200: { description: 'OK', content: { 'application/json': { schema: { type: 'array', items: note } } } },
-        400: INVALID
+        400: INVALID,
+        404: error('No such team'),
+        503: error('Come back later'),
+        ...OTHERS
       }
     },
     post: {
+      operationId: 'postApiTeamsByTeamNotes',
       parameters: [{ name: 'team', in: 'path', required: true, schema: TEXT }],
       requestBody: {
         required: true,
@@ -171,7 +178,8 @@ t.test('a typed route is described by its schemas and words', async (t) => {
               }
             }
           }
-        }
+        },
+        ...OTHERS
       }
     }
   })
@@ -235,6 +243,20 @@ t.test('bodies have the media type that a client sends or gets', async (t) => {
       operation: { responses: { 200: { content: { 'text/html': { schema: TEXT } } } } }
     },
     {
+      name: 'page-or-json',
+      definition: { response: z.union([z.string(), z.object({ a: z.string() }), z.null()]) },
+      operation: {
+        responses: {
+          200: {
+            content: {
+              'text/html': { schema: TEXT },
+              'application/json': { schema: { anyOf: [{ properties: { a: TEXT } }, { type: 'null' }] } }
+            }
+          }
+        }
+      }
+    },
+    {
       name: 'bytes',
       definition: { response: { type: 'string', format: 'binary' } },
       operation: { responses: { 200: { content: { 'application/octet-stream': {} } } } }
@@ -284,11 +306,45 @@ t.test('paths are written as OpenAPI writes them', async (t) => {
   t.strictSame(paths['/api/optional/{path}'].get.parameters, [{ ...rest, description: `A file. ${note}` }])
   t.equal(paths['/api/optional/{path}'].get.operationId, 'read')
   t.notOk('parameters' in paths['/api/optional'].get)
-  t.notOk('operationId' in paths['/api/optional'].get, 'an operationId is there once')
+  t.equal(paths['/api/optional'].get.operationId, 'getApiOptional', 'an operationId is there once')
   t.strictSame(paths['/api/{from}-{to}'].get, {
+    operationId: 'getApiByFromByTo',
     parameters: ['from', 'to'].map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
     responses: UNTYPED
   })
+})
+
+t.test('operations without an id get one of their own, made of method and path', async (t) => {
+  const schema = { querystring: { type: 'object', properties: { a: TEXT } } }
+  const { paths } = await documentOf(t, {
+    routes: {
+      '[id].json': { GET: ok, DELETE: ok },
+      'files/[...path]': { GET: ok },
+      größe: { GET: ok },
+      'a-b': { GET: ok },
+      aB: { GET: ok },
+      given: { GET: defineHandler({ operationId: 'getApiTaken' }, ok) },
+      taken: { GET: ok }
+    },
+    add(app) {
+      app.route({ method: ['GET', 'POST'], url: '/', schema, handler: ok })
+    }
+  })
+  const ids = Object.entries<any>(paths).flatMap(([path, item]) =>
+    Object.entries<any>(item).map(([method, { operationId }]) => `${method} ${path} ${operationId}`)
+  )
+  t.strictSame(ids.toSorted(), [
+    'delete /api/{id}.json deleteApiByIdJson',
+    'get / getRoot',
+    'get /api/a-b getApiAB',
+    'get /api/aB getApiAB2',
+    'get /api/files/{path} getApiFilesByPath',
+    'get /api/given getApiTaken',
+    'get /api/gr%C3%B6%C3%9Fe getApiGroE',
+    'get /api/taken getApiTaken2',
+    'get /api/{id}.json getApiByIdJson',
+    'post / postRoot'
+  ])
 })
 
 t.test('the chain shows by itself', async (t) => {
@@ -307,12 +363,14 @@ t.test('the chain shows by itself', async (t) => {
     }
   })
   const limited = error('Too many requests', 'FlatError')
-  t.strictSame(paths['/api/login'].post, { responses: UNTYPED })
+  t.strictSame(paths['/api/login'].post, { operationId: 'postApiLogin', responses: UNTYPED, security: [] })
   t.strictSame(paths['/api/users'].get, {
+    operationId: 'getApiUsers',
     responses: { 401: TOKEN, 429: limited, ...UNTYPED },
     security: [{ bearer: [] }]
   })
   t.strictSame(paths['/api/users'].post, {
+    operationId: 'postApiUsers',
     parameters: [{ name: 'dry', in: 'query', required: true, schema: TEXT }],
     requestBody: {
       required: true,
@@ -343,8 +401,10 @@ t.test('what another prefix may run for some requests asks nothing of all', asyn
     routes: { 'users/[id]': { GET: ok } }
   })
   t.strictSame(paths['/api/users/{id}'].get, {
+    operationId: 'getApiUsersById',
     parameters: [{ name: 'id', in: 'path', required: true, schema: TEXT }],
-    responses: { 401: TOKEN, ...UNTYPED }
+    responses: { 401: TOKEN, ...UNTYPED },
+    security: [{}, { bearer: [] }]
   })
 })
 
@@ -366,6 +426,7 @@ t.test('any middleware can be described, and keeps what it wraps', async (t) => 
     routes: { both: { GET: ok, middleware: [byKey, wrapping] }, plain: { GET: ok, middleware: [none] } }
   })
   t.strictSame(paths['/api/both'].get, {
+    operationId: 'getApiBoth',
     parameters: [{ name: 'x-tenant', in: 'header', required: true, schema: TEXT }],
     responses: {
       401: {
@@ -395,7 +456,7 @@ t.test('any middleware can be described, and keeps what it wraps', async (t) => 
     },
     security: [{ key: [], bearer: [] }]
   })
-  t.strictSame(paths['/api/plain'].get, { responses: UNTYPED })
+  t.strictSame(paths['/api/plain'].get, { operationId: 'getApiPlain', responses: UNTYPED, security: [] })
   t.strictSame(components.securitySchemes, { key, bearer: { type: 'http', scheme: 'bearer' } })
 })
 
@@ -460,6 +521,7 @@ t.test('routes of Fastify with a schema are in it, behind the middleware map', a
   })
   t.strictSame(Object.keys(paths), ['/api/hello', '/other/public', '/plain/{id}'])
   t.strictSame(paths['/plain/{id}'].get, {
+    operationId: 'getPlainById',
     summary: 'One',
     tags: ['plain'],
     parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
@@ -480,6 +542,54 @@ t.test('routes of Fastify with a schema are in it, behind the middleware map', a
   t.equal(responses[401].description, 'Default Response')
 })
 
+t.test('Standard Schemas of plain Fastify routes are described, too', async (t) => {
+  const Note = z.object({ id: z.number(), at: z.date() }).meta({ id: 'Note' })
+  const Tree = z.object({
+    get children() {
+      return z.array(Tree)
+    }
+  })
+  const add = (app: FastifyInstance, schema: object): void => {
+    app.setValidatorCompiler(() => () => ({ value: {} }))
+    app.setSerializerCompiler(() => JSON.stringify)
+    app.post('/plain/:id', { schema }, ok)
+  }
+  const { paths, components } = await documentOf(t, {
+    routes: { hello: { GET: ok } },
+    add: (app) =>
+      add(app, {
+        params: v.object({ id: v.string() }),
+        querystring: type({ 'page?': 'number' }),
+        body: Tree,
+        response: {
+          200: z.array(Note),
+          404: { content: { 'application/json': { schema: z.string() } }, description: 'No' }
+        }
+      })
+  })
+  const { parameters, requestBody, responses } = paths['/plain/{id}'].post
+  t.match(parameters, [
+    { name: 'page', in: 'query', schema: { type: 'number' } },
+    { name: 'id', in: 'path', schema: TEXT }
+  ])
+  t.strictSame(requestBody.content['application/json'].schema, { $ref: '#/components/schemas/Schema' })
+  t.match(responses[200].content['application/json'].schema, {
+    type: 'array',
+    items: { $ref: '#/components/schemas/Note' }
+  })
+  t.match(responses[404].content['application/json'].schema, TEXT)
+  t.match(components.schemas.Note.properties, { at: { type: 'string', format: 'date-time' } })
+
+  const wrong = await appWith(t, {
+    routes: { hello: { GET: ok } },
+    add: (app) => add(app, { response: { 200: z.bigint() } })
+  })
+  await t.rejects(
+    async () => wrong.ready(),
+    /POST \/plain\/:id has response\[200\], which the document cannot describe/
+  )
+})
+
 t.test('the host may be any Fastify, with prefixes, and several trees', async (t) => {
   const host = fastify()
   t.teardown(() => host.close())
@@ -496,9 +606,10 @@ t.test('the host may be any Fastify, with prefixes, and several trees', async (t
   const answer = await host.inject('/internal/reference/openapi.json')
   await valid(t, answer.json())
   t.strictSame(answer.json().paths, {
-    '/v2/info': { get: { responses: UNTYPED } },
+    '/v2/info': { get: { operationId: 'getV2Info', responses: UNTYPED, security: [] } },
     '/{tenant}/api/notes/{id}': {
       get: {
+        operationId: 'getByTenantApiNotesById',
         parameters: ['tenant', 'id'].map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
         responses: { 401: TOKEN, ...UNTYPED },
         security: [{ bearer: [] }]
@@ -538,8 +649,20 @@ t.test('what cannot be described keeps the app from starting, and is named', asy
         /GET of .*a\/route\.js has response\[200\], which the document cannot describe \(OPENAPI_SCHEMA_UNDESCRIBED\)/,
         /POST of .*b\/route\.js has body, which the document cannot describe/,
         /z\.bigint\(\) cannot be described as JSON Schema \(at properties\.id\)/,
-        /Fix: Use types that JSON has, or hidden: true/
+        /Fix: Use types that JSON has, say what it is on the wire .* hidden: true/
       ]
+    },
+    {
+      routes: { a: { GET: defineHandler({ response: z.instanceof(Uint8Array) }, () => new Uint8Array()) } },
+      lines: [
+        /GET of .*a\/route\.js has response\[200\], which the document cannot describe/,
+        /z\.custom\(\) cannot be described as JSON Schema \(at the top\)/,
+        /Fix: .*zod: \.meta\(\{ type: "string" \}\)/
+      ]
+    },
+    {
+      routes: { a: { GET: defineHandler({ response: type.instanceOf(Uint8Array) }, () => new Uint8Array()) } },
+      lines: [/GET of .*a\/route\.js has response\[200\], /, /A type of arktype cannot be described as JSON Schema/]
     },
     {
       routes: {
@@ -651,11 +774,19 @@ t.test('the document of the example is valid, and says who may do what', async (
   t.teardown(() => app.close())
   const { paths, components } = await documentOf(t, app as FastifyInstance)
   t.strictSame(paths['/api/profile'].get.security, [{ bearer: [] }])
-  t.strictSame(Object.keys(paths['/api/admin/stats'].get.responses), ['401', '403', 'default'])
-  t.strictSame(Object.keys(paths['/api/auth/login'].post.responses), ['429', 'default'])
+  const others = ['4XX', '5XX']
+  t.strictSame(Object.keys(paths['/api/admin/stats'].get.responses), ['200', '401', '403', ...others])
+  t.strictSame(Object.keys(paths['/api/users/{userId}'].put.responses), ['200', '400', '404', '409', ...others])
+  const statuses = ['200', '400', '401', '429', '500', '503']
+  t.strictSame(Object.keys(paths['/api/auth/login'].post.responses), [...statuses, ...others])
+  t.ok(paths['/api/uploads'].post.requestBody.content['multipart/form-data'].schema.properties.file)
+  const plain = Object.values<object>(paths).flatMap((item) =>
+    Object.values<any>(item).filter(({ summary }) => !summary)
+  )
+  t.strictSame(plain, [], 'every route has schemas and words')
   t.strictSame(paths['/api/posts/{postId}'].put.security, [{ bearer: [] }])
   t.ok(paths['/api/posts'].post.requestBody.content['application/json'].schema.properties.title)
-  t.notOk('security' in paths['/api/posts'].get)
+  t.strictSame(paths['/api/posts'].get.security, [])
   t.ok('/session/draft' in paths)
   t.strictSame(Object.keys(components.securitySchemes), ['bearer'])
 })

@@ -283,6 +283,23 @@ t.test('a serialiser that fails half-way leaves a whole error answer', async (t)
   }
 })
 
+t.test('a response schema that throws is a 500, in every mode', async (t) => {
+  const broken = z.object({
+    a: z.int().refine(() => {
+      throw new Error('the schema is broken')
+    })
+  })
+  const rows = [
+    defineHandler({ response: broken }, () => ({ a: 1 })),
+    defineHandler({ response: broken }, (_request, answer) => answer.json({ a: 1 }))
+  ]
+  for (const GET of rows)
+    await inModes(t, GET, (answer, mode) => {
+      t.match(answer, { status: 500, json: { error: { code: 'INTERNAL_SERVER_ERROR' } } }, mode)
+      t.equal(answer.text.includes('the schema is broken'), mode !== 'production', mode)
+    })
+})
+
 t.test('a status without a schema is a breach in test; production sends it, and logs it once', async (t) => {
   const said = 'The answer of GET /api/notes/[id] with status 202 is not declared'
   const rows: Record<string, unknown> = {

@@ -284,6 +284,9 @@ t.test('a schema of any kind is used as its library means it', async (t) => {
     },
     many: { POST: defineHandler({ query: z.object({ q: z.string() }), body: z.array(z.string()) }, () => ({})) },
     ajv: { POST: defineHandler({ body: Type.Array(Type.String({ minLength: 1 })) }, () => ({})) },
+    valibot: { POST: defineHandler({ body: v.array(v.string()) }, () => ({})) },
+    arktype: { POST: defineHandler({ body: type('string[]') }, () => ({})) },
+    form: { POST: defineHandler({ form: z.record(z.string(), z.int()) }, () => ({})) },
     query: { GET: defineHandler({ query: z.looseObject({}) }, ({ query }) => ({ keys: Object.keys(query) })) }
   }
   const call = callByInject(await appOf(t, { routes, options }))
@@ -299,15 +302,19 @@ t.test('a schema of any kind is used as its library means it', async (t) => {
   }
   t.strictSame((await post(call, '/api/transform', { at: '2024-05-06T00:00:00Z' })).json, { year: 2024 })
   t.match(await post(call, '/api/throwing', 'x'), { status: 500, json: { error: { message: thrown.message } } })
-  for (const name of ['many', 'ajv']) {
+  for (const name of ['many', 'ajv', 'valibot', 'arktype']) {
     const unfit = await post(
       call,
       `/api/${name}`,
-      Array.from({ length: 10_000 }, () => (name === 'many' ? 1 : ''))
+      Array.from({ length: 10_000 }, () => (name === 'ajv' ? '' : 1))
     )
     t.equal(unfit.status, 400)
     t.equal(unfit.json.error.details.length, 10, `${name}: ten are listed`)
   }
+  const fields = Array.from({ length: 90 }, (_, at) => `k${at}=x`).join('&')
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const form = await call('POST /api/form', { headers, body: `${fields}&__proto__=1` })
+  t.equal(form.json.error.details.length, 10, 'ten of a form, too')
   const prototype = await call('POST /api/lazy', { headers: JSON_BODY, body: '{"__proto__":{"name":"a"}}' })
   t.equal(prototype.status, 400)
   t.strictSame((await call('GET /api/query?__proto__=1&a=2')).json, { keys: ['a'] })
@@ -392,6 +399,7 @@ t.test('what cannot work stops the boot', async (t) => {
       text: /query, which cannot be compiled/
     },
     { rule: 'an unknown key', definition: { querry: z.object({}) }, text: /has querry, which does not exist/ },
+    { rule: 'an error that is none', definition: { errors: { 200: 'fine' } }, text: /has errors as an object.*404/s },
     { rule: 'a word of another type', definition: { tags: 'notes' }, text: /has tags as a string.*array of strings/s },
     { rule: 'a body of GET', definition: { body: z.object({}) }, text: /has body, which no GET request has/ },
     {
@@ -458,6 +466,12 @@ t.test('the two sides of a schema are described apart, and what JSON Schema cann
   t.notMatch(input['required'], ['page'])
   const output = await describeSchema(sides, { side: 'output' })
   t.match(output, { properties: { page: { type: 'number' }, tag: { type: 'array' } }, required: ['page', 'tag'] })
+
+  const length = type('string').pipe((text) => text.length)
+  t.match(await describeSchema(length, { side: 'input' }), { type: 'string' })
+  const { $schema, ...any } = await describeSchema(length, { side: 'output' })
+  t.strictSame(any, {}, 'a morph of arktype does not say what it makes')
+  t.match(await describeSchema(length.to('number'), { side: 'output' }), { type: 'number' }, 'unless it is told')
 
   const transform = z.object({ tag: z.string().transform((tag) => tag.length) })
   t.match(await describeSchema(transform, { side: 'input' }), { properties: { tag: { type: 'string' } } })

@@ -46,15 +46,30 @@ export interface RouteWords {
   /** Any length, CommonMark. */
   readonly description?: string | undefined
   readonly tags?: readonly string[] | undefined
-  /** The name of the operation in generated clients; one of its own in the whole API. */
+  /** The name of the operation in generated clients; one of its own in the whole API. Default: made of method and path. */
   readonly operationId?: string | undefined
   readonly deprecated?: boolean | undefined
   /** Left out of the document. */
   readonly hidden?: boolean | undefined
+  /**
+   * The errors that the handler and its middleware throw, by status from 400 to 599, each with a sentence: `{ 404: 'No such
+   * note' }`. Their body is that of the error handler.
+   */
+  readonly errors?: Readonly<Record<number, string>> | undefined
 }
 
 /** All that `defineHandler` is told of a route: its schemas, and the words of the document. */
 export interface RouteDefinition extends RouteSchemas, RouteWords {}
+
+/** The same with the type of each schema, as `defineHandler` infers it: the declarations of your route files name it. */
+export interface DefinedRoute<Params, Query, Headers, Cookies, Body, Form> extends RouteWords {
+  readonly params?: Params
+  readonly query?: Query
+  readonly headers?: Headers
+  readonly cookies?: Cookies
+  readonly body?: Body
+  readonly form?: Form
+}
 
 /** Under which key a handler of `defineHandler` keeps its definition. The same in every copy of this package. */
 export const kDefinition: unique symbol = Symbol.for('twinroute.definition') as typeof kDefinition

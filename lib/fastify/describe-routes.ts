@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { ManifestRoute } from '../contract/manifest.js'
+import type { ManifestRoute, Segment } from '../contract/manifest.js'
 import { ROUTE_METHODS, type RouteModule } from '../contract/route-module.js'
 import type { Binder, ChainStep } from '../middleware/bind.js'
 import { mayNotRun, ownMiddleware, reportCondition } from '../middleware/chain.js'
 import { isGuarded, isMethodGuarded, type BoundRoute } from '../middleware/report.js'
+import { formatMount, parseFastifyPath } from '../patterns/pattern.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { nameOf, RouteMatcher, type MatchableRoute } from './match-route.js'
 import type { ReportedRoute, ReportedStep } from './reported-route.js'
@@ -13,6 +14,8 @@ import { isApp, otherRoutesOf, routesOf, type RegisteredRoutes } from './server-
 /** A middleware map in front of routes. */
 interface Source {
   binder: Binder
+  /** What the paths of the map begin with, and the routes leave out. */
+  mount: readonly Segment[]
   /** Absolute path of the middleware file. */
   file: string | undefined
 }
@@ -74,15 +77,28 @@ function joinReports(fastify: FastifyInstance, reports: readonly Reported[]): Ro
 /** The app's own registration is the first; its map guards all that was registered later, too. */
 function reportsOfApp([own, ...later]: readonly RegisteredRoutes[], others: readonly BoundRoute[]): Reported[] {
   if (own === undefined) return []
-  const covered = later.flatMap(({ manifest }) => manifest.routes)
+  const covered = later.flatMap((one) =>
+    mountedRoutes(one).map((route) => ({ ...route, segments: wholePath(one, route) }))
+  )
   return [
     reportRegistered(own, { others, covered }),
-    ...later.map((one) => reportRegistered(one, { outer: sourceOf(own) }))
+    ...later.map((one) => reportRegistered(one, { outer: { ...sourceOf(own), mount: parseFastifyPath(one.prefix) } }))
   ]
 }
 
 function sourceOf({ manifest, binder }: RegisteredRoutes): Source {
-  return { binder, file: manifest.middlewareFile }
+  return { binder, mount: [], file: manifest.middlewareFile }
+}
+
+/** Its routes, with the prefix of the registration in their patterns. Their segments leave it out, as the keys of its map do. */
+function mountedRoutes({ manifest, prefix }: RegisteredRoutes): ManifestRoute[] {
+  const mount = formatMount(prefix)
+  if (mount === '') return [...manifest.routes]
+  return manifest.routes.map((route) => ({ ...route, pattern: route.pattern === '/' ? mount : mount + route.pattern }))
+}
+
+function wholePath({ prefix }: RegisteredRoutes, { segments }: BoundRoute): Segment[] {
+  return [...parseFastifyPath(prefix), ...segments]
 }
 
 function reportRegistered(registered: RegisteredRoutes, around: ReportScope = {}): Reported {
@@ -90,15 +106,20 @@ function reportRegistered(registered: RegisteredRoutes, around: ReportScope = {}
   const { others = [], covered = [], outer } = around
   const own = sourceOf(registered)
   const sources = outer === undefined ? [own] : [outer, own]
-  const routes: readonly BoundRoute[] = [...manifest.routes, ...others]
+  const files = mountedRoutes(registered)
+  const routes: readonly BoundRoute[] = [...files, ...others]
   const matchable = [
-    ...manifest.routes.map((route) => ({ ...describeRoute(route, sources), paths: mountPaths(route, prefix) })),
+    ...files.map((route) => ({
+      ...describeRoute(route, sources),
+      segments: wholePath(registered, route),
+      paths: mountPaths(route, prefix)
+    })),
     ...others.map((route) => ({ ...describeRoute(route, sources), paths: [route.pattern] }))
   ]
   return {
     matchable,
     routes: matchable.map(({ route }) => route),
-    holes: binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer?.binder, routes, path)),
+    holes: binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer, routes, path)),
     warnings: [...manifest.warnings, ...binder.report([...routes, ...covered]).warnings]
   }
 }
@@ -109,14 +130,19 @@ function mountPaths({ fastifyPaths }: ManifestRoute, prefix: string): string[] {
 }
 
 /** Whether the app's own map guards what this binding alone would call a hole. */
-function isGuardedBy(outer: Binder | undefined, routes: readonly BoundRoute[], path: string): boolean {
+function isGuardedBy(outer: Source | undefined, routes: readonly BoundRoute[], path: string): boolean {
   const route = routes.find(({ pattern }) => pattern === path)
-  return outer !== undefined && route !== undefined && isGuarded(outer.chainFor(route.segments), undefined)
+  if (outer === undefined || route === undefined) return false
+  return isGuarded(outer.binder.chainFor([...outer.mount, ...route.segments]), undefined)
 }
 
 function describeRoute(bound: BoundRoute, sources: readonly Source[]): Omit<MatchableRoute, 'paths'> {
   const { pattern, segments, file, module } = bound
-  const chains = sources.map(({ binder, file }) => ({ ...binder.chainFor(segments), binder, file }))
+  const chains = sources.map(({ binder, mount, file }) => ({
+    ...binder.chainFor([...mount, ...segments]),
+    binder,
+    file
+  }))
   const methods = module === undefined ? (bound.methods ?? []) : servedMethods(module)
   const publicMethods = methods.filter((method) => chains.every((chain) => !isMethodGuarded(chain, module, method)))
   const route: ReportedRoute = {

@@ -59,7 +59,11 @@ const MAX_LINK_LENGTH = 2048
  * Sets the four `X-Pagination-*` headers, and `Link` with `rel="prev"` and `rel="next"` where there is such a page.
  * Link targets are relative to the host and keep the other parameters of the query, encoded anew.
  */
-export function setPaginationHeaders(request: Request, response: Response, pagination: Pagination): void {
+export function setPaginationHeaders(
+  request: Pick<Request, 'originalUrl'>,
+  response: Response,
+  pagination: Pagination
+): void {
   const { page, limit, total, totalPages } = pagination
   response.setHeader('X-Pagination-Page', page)
   response.setHeader('X-Pagination-Limit', limit)

@@ -4,8 +4,9 @@ import { BootError, type BootProblem } from '../errors/boot-error.js'
 import { servedRoutes } from '../fastify/served-routes.js'
 import { describeSchema } from '../schema/describe.js'
 import { Components } from './components.js'
-import { describeFileRoutes, findSameIds, type Paths } from './file-paths.js'
+import { describeFileRoutes, type Paths } from './file-paths.js'
 import type { OpenapiOptions } from './openapi-options.js'
+import { findSameIds, withOperationIds } from './operation-ids.js'
 import { PlainRoutes, type ToTemplate } from './plain-routes.js'
 import { SchemaReader } from './schema-reader.js'
 
@@ -41,10 +42,11 @@ export async function addDocument(
     plain.addGuards(openapiObject.paths, { app, components: files.components, toTemplate })
     return joinDocument(openapiObject, files)
   }
+  app.addHook('onRoute', plain.onRoute)
   await app.register(plugin, swaggerOptions(options, { transform: plain.transform, transformObject }))
   let text = ''
   app.addHook('onReady', async () => {
-    files = await describeFiles(app, options.errorSchema)
+    files = await describeAll(app, plain, options.errorSchema)
     const document = readDocument(app)
     const problems = findSameIds(document.paths)
     if (problems.length > 0) throw new BootError(problems)
@@ -74,28 +76,46 @@ interface FilePaths {
   readonly components: Components
 }
 
-async function describeFiles(app: FastifyInstance, errorSchema: RouteSchema | undefined): Promise<FilePaths> {
+async function describeAll(
+  app: FastifyInstance,
+  plain: PlainRoutes,
+  errorSchema: RouteSchema | undefined
+): Promise<FilePaths> {
   const components = new Components(errorSchema && (await describeSchema(errorSchema, { side: 'output' })))
   const reader = new SchemaReader()
   const problems: BootProblem[] = []
   const paths = await describeFileRoutes(servedRoutes(app), { components, reader }, problems)
+  await plain.describeSchemas({ components, reader })
   if (reader.problems.length > 0 || problems.length > 0) throw new BootError([...reader.problems, ...problems])
   return { paths, components }
 }
 
 /** In the order of the paths, so that the document does not depend on the order of registration. */
 function joinDocument(swagger: OpenapiObject, { paths, components }: FilePaths): OpenapiObject {
-  const all = { ...swagger.paths, ...paths }
+  const all = Object.entries({ ...swagger.paths, ...paths }).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const schemes = { ...swagger.components.securitySchemes, ...components.securitySchemes }
+  const named = withOperationIds(Object.fromEntries(all))
+  const isGuarded = Object.keys(schemes).length > 0
   return {
     ...swagger,
-    paths: Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    paths: isGuarded ? withSecurity(named) : named,
     components: {
       ...swagger.components,
       schemas: sortKeys({ ...swagger.components.schemas, ...components.schemas }),
-      ...(Object.keys(schemes).length > 0 && { securitySchemes: schemes })
+      ...(isGuarded && { securitySchemes: schemes })
     }
   }
+}
+
+/** Beside operations with `security` one without it says by an empty list that it is open. */
+function withSecurity(paths: Readonly<Paths>): Paths {
+  const secured = Object.entries(paths).map(([path, item]) => {
+    const operations = Object.entries(item).map(
+      ([method, operation]) => [method, { security: [], ...operation }] as const
+    )
+    return [path, Object.fromEntries(operations)] as const
+  })
+  return Object.fromEntries(secured)
 }
 
 function sortKeys(values: object): object {

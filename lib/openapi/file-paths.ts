@@ -29,7 +29,7 @@ export async function describeFileRoutes(
       // one of the two paths of an optional rest segment has the operationId
       for (const [index, { template, params }] of templatesOf(served).entries()) {
         const own = index === 0 ? definition : { ...definition, operationId: undefined }
-        const input = { method, file, definition: own, guards, params }
+        const input = { route: `${method} of ${displayPath(file)}`, files: [file], definition: own, guards, params }
         paths[template] = { ...paths[template], [method.toLowerCase()]: await describeOperation(input, parts) }
       }
     }
@@ -52,28 +52,5 @@ function addSchemes({ schemes }: GuardParts, components: Components, { method, f
       files: [file],
       fix: 'Give the two security schemes different names in describeMiddleware'
     })
-  }
-}
-
-/** Generated clients name functions by them. */
-export function findSameIds(paths: Readonly<Paths>): BootProblem[] {
-  const places = new Map<string, string>()
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, { operationId }]) => {
-      if (typeof operationId !== 'string') return []
-      const place = `${method.toUpperCase()} ${path}`
-      const other = places.get(operationId)
-      places.set(operationId, place)
-      return other === undefined ? [] : sameId(operationId, other, place)
-    })
-  )
-}
-
-function sameId(id: string, one: string, other: string): BootProblem {
-  return {
-    code: 'OPENAPI_OPERATION_ID_TWICE',
-    message: `${one} and ${other} have the operationId ${id}`,
-    files: [],
-    fix: 'Give each operation an operationId of its own'
   }
 }

@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http'
-import { INVALID_REQUEST } from '../contract/middleware-description.js'
+import { INVALID_REQUEST, type DescribedErrorForm } from '../contract/middleware-description.js'
 import type { RequestPart, RouteDefinition, RouteSchema } from '../contract/typed-handler.js'
 import { createInputCheck } from '../schema/check.js'
-import { isBinarySchema } from '../schema/describe.js'
 import { responsesByStatus } from '../schema/schema-kinds.js'
 import type { Components } from './components.js'
 import type { GuardParts } from './guard-parts.js'
 import { namedParameters, pathParameters, type Parameter } from './parameters.js'
 import type { TemplateParam } from './path-template.js'
-import { Responses, type DescribedBody } from './responses.js'
+import { bodiesOf, JSON_BODY } from './response-bodies.js'
+import { Responses, type DescribedBody, type ResponseKey } from './responses.js'
 import type { SchemaPlace, SchemaReader } from './schema-reader.js'
 
 /** What the operations of a document are made with. */
@@ -28,22 +28,26 @@ export type Operation = Record<string, unknown>
 
 type RequestSchemas = Partial<Record<RequestPart, RouteSchema>>
 
-const JSON_BODY = 'application/json'
+const REQUEST_PARTS = ['params', 'query', 'headers', 'cookies', 'body', 'form'] as const
+
+/** What any route may answer beside what is said of it: `ApiError` takes these statuses. */
+const OTHER_ERRORS = [
+  ['4XX', 'The request was refused'],
+  ['5XX', 'The server failed']
+] as const
 
 export async function describeOperation(input: OperationInput, parts: DocumentParts): Promise<Operation> {
   const { definition, guards } = input
   const schemas: RequestSchemas = { ...guards.request }
-  for (const part of ['params', 'query', 'headers', 'cookies', 'body', 'form'] as const)
-    if (definition[part] !== undefined) schemas[part] = definition[part]
+  for (const part of REQUEST_PARTS) if (definition[part] !== undefined) schemas[part] = definition[part]
   const parameters = await parametersOf(schemas, input, parts)
   const requestBody = await requestBodyOf(schemas, input, parts)
-  const security = Object.keys(guards.schemes)
   return {
     ...wordsOf(definition),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
     responses: await responsesOf(input, parts),
-    ...(security.length > 0 && { security: [Object.fromEntries(security.map((name) => [name, []]))] })
+    ...(guards.security !== undefined && { security: guards.security })
   }
 }
 
@@ -105,21 +109,17 @@ async function responsesOf(input: OperationInput, parts: DocumentParts): Promise
   const { definition, guards } = input
   const { components } = parts
   const responses = new Responses()
+  const addError = (status: ResponseKey, description: string, form?: DescribedErrorForm): void =>
+    responses.add(status, description, [{ type: JSON_BODY, schema: components.error(form) }])
   await addDeclared(responses, input, parts)
-  const checks = [definition.params, definition.query, definition.headers, definition.cookies]
-  if ([...checks, definition.body, definition.form].some((schema) => schema !== undefined))
-    responses.add(400, INVALID_REQUEST, { type: JSON_BODY, schema: components.error(undefined) })
-  for (const response of guards.responses) {
-    const { status, description } = response
+  if (REQUEST_PARTS.some((part) => definition[part] !== undefined)) addError(400, INVALID_REQUEST)
+  for (const [status, description] of Object.entries(definition.errors ?? {})) addError(Number(status), description)
+  for (const { status, description, schema, form } of guards.responses) {
     const part = `responses[${status}] of a middleware`
-    const body =
-      response.schema === undefined
-        ? { type: JSON_BODY, schema: components.error(response.form) }
-        : response.schema === null
-          ? undefined
-          : await bodyOf(response.schema, part, input, parts)
-    responses.add(status, description, body)
+    if (schema === undefined) addError(status, description, form)
+    else responses.add(status, description, await placedBodies(schema, part, input, parts))
   }
+  if (definition.response !== undefined) for (const [status, text] of OTHER_ERRORS) addError(status, text)
   const described = responses.toObjects()
   return definition.response === undefined
     ? { ...described, default: { description: 'An answer without a schema' } }
@@ -130,22 +130,18 @@ async function addDeclared(responses: Responses, input: OperationInput, parts: D
   const { response } = input.definition
   if (response === undefined) return
   for (const [status, schema] of Object.entries(responsesByStatus(response))) {
-    const body = schema === null ? undefined : await bodyOf(schema as RouteSchema, `response[${status}]`, input, parts)
-    responses.add(Number(status), STATUS_CODES[status] ?? `Status ${status}`, body)
+    const bodies = await placedBodies(schema as RouteSchema | null, `response[${status}]`, input, parts)
+    responses.add(Number(status), STATUS_CODES[status] ?? `Status ${status}`, bodies)
   }
 }
 
-async function bodyOf(
-  schema: RouteSchema,
+async function placedBodies(
+  schema: RouteSchema | null,
   part: string,
   place: SchemaPlace,
   { components, reader }: DocumentParts
-): Promise<DescribedBody | undefined> {
-  const described = await reader.read(schema, 'output', place, part)
-  if (described === undefined) return undefined
-  const media = described['contentMediaType']
-  const other = isBinarySchema(schema) ? 'application/octet-stream' : 'text/html'
-  const isJson = described['type'] !== 'string'
-  const type = typeof media === 'string' ? media : isJson ? JSON_BODY : other
-  return { type, schema: components.place(described, 'output') }
+): Promise<DescribedBody[]> {
+  const described = schema === null ? undefined : await reader.read(schema, 'output', place, part)
+  if (described === undefined) return []
+  return bodiesOf(described).map(({ type, schema }) => ({ type, schema: components.place(schema, 'output') }))
 }

@@ -12,31 +12,33 @@ export interface ResponseObject {
   readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>
 }
 
+/** A status, or all statuses of a class that are not named. */
+export type ResponseKey = number | '4XX' | '5XX'
+
 interface Answer {
   readonly description: string
-  /** undefined for none */
-  readonly body: DescribedBody | undefined
+  /** Empty for no body. */
+  readonly bodies: readonly DescribedBody[]
 }
 
 /** The answers of an operation: its own, and those of all that runs before it. */
 export class Responses {
-  readonly #byStatus = new Map<number, Answer[]>()
+  readonly #byStatus = new Map<ResponseKey, Answer[]>()
 
-  add(status: number, description: string, body: DescribedBody | undefined): void {
-    this.#byStatus.set(status, [...(this.#byStatus.get(status) ?? []), { description, body }])
+  add(status: ResponseKey, description: string, bodies: readonly DescribedBody[]): void {
+    this.#byStatus.set(status, [...(this.#byStatus.get(status) ?? []), { description, bodies }])
   }
 
-  /** By status, the lowest first. */
+  /** By status, the lowest first: objects have whole numbers before other keys. */
   toObjects(): Record<string, ResponseObject> {
-    const sorted = [...this.#byStatus].toSorted(([a], [b]) => a - b)
-    return Object.fromEntries(sorted.map(([status, answers]) => [String(status), toObject(answers)]))
+    return Object.fromEntries([...this.#byStatus].map(([status, answers]) => [status, toObject(answers)]))
   }
 }
 
 /** Several answers of one status are described as one. */
 function toObject(answers: readonly Answer[]): ResponseObject {
   const description = [...new Set(answers.map((answer) => answer.description))].join('; ')
-  const bodies = answers.flatMap(({ body }) => body ?? [])
+  const bodies = answers.flatMap(({ bodies }) => bodies)
   if (bodies.length === 0) return { description }
   const types = [...new Set(bodies.map(({ type }) => type))]
   const content = types.map((type) => {

@@ -6,6 +6,15 @@ export function formatPattern(segments: readonly Segment[], names: 'kept' | 'bla
   return `/${segments.map((segment) => formatSegment(segment, names)).join('/')}`
 }
 
+/** The prefix of a registration, in the syntax of Fastify's router, as patterns are written: `/[tenant]`. */
+export function formatMount(mount: string): string {
+  return mount
+    .replace(/\/$/, '')
+    .replaceAll(/::|:(\w+)(?:\([^/]*\))?/g, (_found, name: string | undefined) =>
+      name === undefined ? ':' : `[${name}]`
+    )
+}
+
 export interface FastifyPattern {
   /** One path; two for an optional rest segment: without it, and with it. */
   paths: readonly string[]

@@ -31,7 +31,8 @@ export interface WrongDefinition {
 const PARTS: readonly RequestPart[] = ['params', 'query', 'headers', 'cookies', 'body', 'form']
 const TEXTS = new Set(['summary', 'description', 'operationId'])
 const FLAGS = new Set(['deprecated', 'hidden'])
-const KNOWN: readonly string[] = [...PARTS, 'response', 'tags', ...TEXTS, ...FLAGS]
+const ERROR_STATUS = /^[45]\d\d$/
+const KNOWN: readonly string[] = [...PARTS, 'response', 'errors', 'tags', ...TEXTS, ...FLAGS]
 const ANY_SCHEMA = 'Give a Standard Schema (zod, valibot, arktype) or a JSON Schema object'
 
 const compiled = new WeakMap<RouteDefinition, CompiledDefinition>()
@@ -65,11 +66,18 @@ function checkWords(definition: RouteDefinition, wrong: WrongDefinition[]): void
 function isWord(key: string, value: unknown): boolean {
   if (TEXTS.has(key)) return typeof value === 'string'
   if (FLAGS.has(key)) return typeof value === 'boolean'
+  if (key === 'errors') return isErrors(value)
   return key !== 'tags' || (Array.isArray(value) && value.every((tag) => typeof tag === 'string'))
+}
+
+function isErrors(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  return Object.entries(value).every(([status, text]) => ERROR_STATUS.test(status) && typeof text === 'string')
 }
 
 function wordOf(key: string): string {
   if (TEXTS.has(key)) return 'a string'
+  if (key === 'errors') return "statuses from 400 to 599 with a sentence each: { 404: 'No such note' }"
   return FLAGS.has(key) ? 'true or false' : 'an array of strings'
 }
 

@@ -4,10 +4,10 @@ import {
   kDefinition,
   type ByStatus,
   type DeepReadonly,
+  type DefinedRoute,
   type ResponsesByStatus,
   type RouteDefinition,
   type RouteSchema,
-  type RouteWords,
   type SchemaInput,
   type SchemaOutput,
   type TypedHandler
@@ -18,16 +18,6 @@ type Flat<Type> = { [Key in keyof Type]: Type[Key] }
 
 /** One member of a shape; none without a schema, so that the request keeps the type it has. */
 type Part<Name extends string, Schema> = Schema extends RouteSchema ? { [K in Name]: SchemaOutput<Schema> } : unknown
-
-/** The parts of a request, each with its schema. */
-interface Parts<Params, Query, Headers, Cookies, Body, Form> extends RouteWords {
-  readonly params?: Params
-  readonly query?: Query
-  readonly headers?: Headers
-  readonly cookies?: Cookies
-  readonly body?: Body
-  readonly form?: Form
-}
 
 /** The request that a handler sees behind its schemas. */
 type CheckedRequest<Params, Query, Headers, Cookies, Body, Form> = Request<
@@ -40,7 +30,11 @@ type CheckedRequest<Params, Query, Headers, Cookies, Body, Form> = Request<
   >
 >
 
-type Run<Checked, Result> = (request: Checked, response: Response, next: NextFunction) => Result
+/**
+ * A method's parameters are compared both ways, so that a handler may say more of its request than the schemas do: what
+ * middleware adds, as `ValidatedRequest<typeof check>` does.
+ */
+type Run<Checked, Result> = { run(request: Checked, response: Response, next: NextFunction): Result }['run']
 
 /** What is sent as bytes, where a schema says binary. */
 type Binary = Uint8Array | Blob | ReadableStream | NodeJS.ReadableStream | AsyncIterable<Uint8Array | string>
@@ -82,7 +76,7 @@ type ResultOf<Responses> =
  * checked, and a status without a schema is 500, too; in production it is sent and logged once.
  *
  * @param definition the schemas, and the words of the document: `summary`, `description`, `tags`, `operationId`,
- * `deprecated`, `hidden`
+ * `deprecated`, `hidden`, `errors`
  * @param handler as any handler of a route file
  */
 export function defineHandler<
@@ -95,10 +89,10 @@ export function defineHandler<
   const Body extends Optional = undefined,
   const Form extends Optional = undefined
 >(
-  definition: Parts<Params, Query, Headers, Cookies, Body, Form> & { readonly response: Responses },
+  definition: DefinedRoute<Params, Query, Headers, Cookies, Body, Form> & { readonly response: Responses },
   handler: Run<CheckedRequest<Params, Query, Headers, Cookies, Body, Form>, Result | Promise<Result>>
 ): TypedHandler<
-  Parts<Params, Query, Headers, Cookies, Body, Form> & { readonly response: Responses },
+  DefinedRoute<Params, Query, Headers, Cookies, Body, Form> & { readonly response: Responses },
   Result | Promise<Result>
 >
 export function defineHandler<
@@ -110,9 +104,9 @@ export function defineHandler<
   const Body extends Optional = undefined,
   const Form extends Optional = undefined
 >(
-  definition: Parts<Params, Query, Headers, Cookies, Body, Form> & { readonly response?: undefined },
+  definition: DefinedRoute<Params, Query, Headers, Cookies, Body, Form> & { readonly response?: undefined },
   handler: Run<CheckedRequest<Params, Query, Headers, Cookies, Body, Form>, Result>
-): TypedHandler<Parts<Params, Query, Headers, Cookies, Body, Form>, Result>
+): TypedHandler<DefinedRoute<Params, Query, Headers, Cookies, Body, Form>, Result>
 export function defineHandler(definition: RouteDefinition, handler: Run<never, unknown>): TypedHandler {
   if (typeof definition !== 'object' || definition === null || typeof handler !== 'function')
     throw new TypeError('defineHandler takes an object with schemas, and a handler')

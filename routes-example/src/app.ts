@@ -1,6 +1,7 @@
 import { createApp, errorHandler } from 'twinroute'
 import { graphqlRoutes } from 'twinroute/graphql'
 import { openapi } from 'twinroute/openapi'
+import { apiDocument } from './api-document.js'
 import type { Config } from './config.js'
 import { cspNonce, securityHeaders } from './content-security.js'
 import { graphqlEndpoint } from './graphql/endpoint.js'
@@ -27,7 +28,7 @@ export async function createExample(config: Config, { sendMail }: { sendMail?: S
   const services = createServices(config, { log: app.log, sendMail })
   app.decorate('services', services)
   app.use(provide(services), cspNonce, securityHeaders(mode))
-  await app.register(openapi, { info: { title: 'Posts and users', version: '1.0.0' } })
+  await app.register(openapi, { ...apiDocument, enabled: config.apiDocs })
   await app.register(sessionGroup, { config, redis: services.redis })
   await app.register(graphqlRoutes, graphqlEndpoint(config, services))
   app.addHook('onReady', () => startServices(services))

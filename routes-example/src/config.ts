@@ -20,6 +20,8 @@ export interface Config {
   corsOrigins: string[]
   trustProxy: string[] | false
   mailFolder: string | undefined
+  /** The document of the API and its page, at /docs. */
+  apiDocs: boolean
   logLevel: string
 }
 
@@ -49,6 +51,7 @@ const variables = z.object({
   CORS_ORIGINS: list.default([]),
   TRUST_PROXY: list.optional(),
   MAIL_FOLDER: z.string().optional(),
+  API_DOCS: z.enum(['on', 'off'], 'must be on or off').optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info')
 })
 
@@ -107,6 +110,7 @@ function toConfig(found: Variables): Config {
     corsOrigins: found.CORS_ORIGINS,
     trustProxy: found.TRUST_PROXY ?? false,
     mailFolder: found.MAIL_FOLDER,
+    apiDocs: found.API_DOCS === undefined ? !production : found.API_DOCS === 'on',
     logLevel: found.LOG_LEVEL
   }
 }

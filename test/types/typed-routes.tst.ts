@@ -3,6 +3,7 @@ import { type } from 'arktype'
 import type { Request as ExpressRequest, RequestHandler } from 'express'
 import { describe, expect, test } from 'tstyche'
 import { createMiddleware, defineHandler, type Handler, type Middleware, type Request, type Response } from 'twinroute'
+import { validate, type ValidatedRequest } from 'twinroute/http'
 import * as v from 'valibot'
 import { z } from 'zod'
 
@@ -151,6 +152,16 @@ describe('the answer of defineHandler', () => {
     defineHandler({ response: Note }, () => ({ id: '1' }))
     // @ts-expect-error No overload matches this call
     defineHandler({ response: { 204: null } }, () => ({ status: 204, body: { id: '1' } }))
+  })
+
+  test('a handler may say more of its request than the schemas, and nothing else', () => {
+    const checkNote = validate(Note)
+    defineHandler({ response: Note }, (request: ValidatedRequest<typeof checkNote, '/notes/[id]'>) => {
+      expect(request.params).type.toBe<{ id: string }>()
+      return request.validatedData
+    })
+    // @ts-expect-error No overload matches this call
+    defineHandler({ body: Note }, (request: Request<{ body: { title: number } }>) => request.body.title)
   })
 
   test('a typed handler is a handler', () => {

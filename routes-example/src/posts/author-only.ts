@@ -1,4 +1,5 @@
 import { ApiError, type Middleware } from 'twinroute'
+import { describeMiddleware } from 'twinroute/openapi'
 
 const EDITORS: ReadonlySet<string> = new Set(['admin', 'moderator'])
 
@@ -10,3 +11,4 @@ export const authorOnly: Middleware = async (request, _response, next) => {
   }
   next()
 }
+describeMiddleware(authorOnly, { responses: { 403: 'The user is not its author', 404: 'No post has this id' } })

@@ -5,13 +5,14 @@ const name = z.string().min(2).max(100)
 /** Trimmed and lower-cased, so one mailbox is one account. */
 const email = z.string().trim().toLowerCase().pipe(z.email().max(320))
 
-// bcrypt reads 72 bytes and stops at a NUL: what lies behind would not count.
+// bcrypt reads 72 bytes and stops at a NUL: what lies behind would not count. The expressions begin at the start of the text
+// because some readers of the API's document join them.
 const password = z
   .string()
   .min(8)
-  .regex(/[A-Z]/, 'Must hold an upper-case letter')
-  .regex(/[a-z]/, 'Must hold a lower-case letter')
-  .regex(/[0-9]/, 'Must hold a digit')
+  .regex(/^[\s\S]*[A-Z]/, 'Must hold an upper-case letter')
+  .regex(/^[\s\S]*[a-z]/, 'Must hold a lower-case letter')
+  .regex(/^[\s\S]*[0-9]/, 'Must hold a digit')
   .refine((text) => Buffer.byteLength(text) <= 72 && !text.includes('\0'), 'Must be at most 72 bytes, without NUL')
 
 // Other schemes, such as javascript: and data:, are URLs too, and would run where the picture is shown.

@@ -1,4 +1,5 @@
 import { getTableColumns } from 'drizzle-orm'
+import { z } from 'zod'
 import { users } from '../database/schema.js'
 
 const { password, resetToken, resetTokenExpires, refreshToken, ...shown } = getTableColumns(users)
@@ -10,3 +11,17 @@ type UserRow = typeof users.$inferSelect
 
 /** A user as clients see it. */
 export type User = Pick<UserRow, keyof typeof publicColumns>
+
+/** The same as an answer. */
+export const userRecord = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string().nullable(),
+    role: z.string(),
+    avatar: z.string().nullable(),
+    bio: z.string().nullable(),
+    createdAt: z.date(),
+    updatedAt: z.date()
+  })
+  .meta({ id: 'User' })

@@ -1,9 +1,20 @@
-import type { Request } from 'twinroute'
+import { defineHandler } from 'twinroute'
 import { pagination } from 'twinroute/http'
+import { z } from 'zod'
+import { timestamp } from '../../answers.js'
+import { tokenUser } from '../../auth/token-user.js'
+import { postRecord } from '../../posts/post-record.js'
+import { pageQuery } from '../../query.js'
 
-/** The signed-in user's own posts, newest first. */
-export async function GET(request: Request) {
-  const { userId } = request.user
-  const { data } = await request.services.posts.list({ ...pagination(request.query), authorId: userId })
-  return { message: 'Your posts', user: request.user, posts: data, timestamp: new Date().toISOString() }
-}
+export const GET = defineHandler(
+  {
+    query: pageQuery,
+    response: z.object({ message: z.string(), user: tokenUser, posts: z.array(postRecord), timestamp }),
+    summary: 'Your own posts, the newest first',
+    tags: ['accounts']
+  },
+  async ({ services, user, query }) => {
+    const { data } = await services.posts.list({ ...pagination(query), authorId: user.userId })
+    return { message: 'Your posts', user, posts: data, timestamp: new Date().toISOString() }
+  }
+)

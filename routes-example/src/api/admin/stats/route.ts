@@ -1,11 +1,21 @@
-import type { Request } from 'twinroute'
+import { defineHandler } from 'twinroute'
+import { z } from 'zod'
+import { told } from '../../../answers.js'
 
-/** The counts of the last survey; the first request makes one. */
-export async function GET(request: Request) {
-  return { data: await request.services.statistics.last() }
-}
+const survey = z
+  .object({ users: z.int(), posts: z.int(), comments: z.int(), countedAt: z.iso.datetime() })
+  .meta({ id: 'Survey' })
 
-/** Counts anew. */
-export async function POST(request: Request) {
-  return { data: await request.services.statistics.survey(), message: 'Statistics counted anew' }
-}
+export const GET = defineHandler(
+  {
+    response: z.object({ data: survey }),
+    summary: 'The counts of the last survey; the first request makes one',
+    tags: ['admin']
+  },
+  async ({ services }) => ({ data: await services.statistics.last() })
+)
+
+export const POST = defineHandler(
+  { response: told(survey), summary: 'Count anew', tags: ['admin'] },
+  async ({ services }) => ({ data: await services.statistics.survey(), message: 'Statistics counted anew' })
+)

@@ -1,18 +1,40 @@
-import { ConflictError, type Request, type StatusObject } from 'twinroute'
+import { ConflictError, defineHandler, type Request } from 'twinroute'
+import { z } from 'zod'
+import { refusal } from '../../../answers.js'
 import { readRegistration } from '../../../auth/credentials.js'
 import { flatFailure } from '../../../auth/flat-failure.js'
+import { describedBy } from '../../../described.js'
+import { userRecord } from '../../../users/user.js'
 
-export async function POST(request: Request) {
-  try {
-    return await register(request, await request.body)
-  } catch (error) {
-    if (error instanceof ConflictError) return { status: 409, body: { error: 'EMAIL_EXISTS', message: error.message } }
-    return flatFailure(request, error, 'REGISTRATION_FAILED')
+const registration = z.object({
+  email: z.string().max(320),
+  password: z.string(),
+  name: z.string().max(100).nullish()
+})
+
+const registered = z.object({
+  message: z.string(),
+  user: userRecord.pick({ id: true, email: true, name: true, role: true, createdAt: true })
+})
+
+export const POST = defineHandler(
+  {
+    body: describedBy(registration),
+    response: { 201: registered, 400: refusal, 409: refusal, 500: refusal, 503: refusal },
+    summary: 'Register',
+    tags: ['accounts']
+  },
+  async (request) => {
+    try {
+      return { status: 201, body: { message: 'Registration successful', user: await register(request) } }
+    } catch (error) {
+      if (error instanceof ConflictError)
+        return { status: 409, body: { error: 'EMAIL_EXISTS', message: error.message } }
+      return flatFailure(request, error, 'REGISTRATION_FAILED')
+    }
   }
-}
+)
 
-async function register(request: Request, given: unknown): Promise<StatusObject> {
-  const registration = readRegistration(given)
-  const { id, email, name, role, createdAt } = await request.services.users.create({ ...registration, role: 'user' })
-  return { status: 201, body: { message: 'Registration successful', user: { id, email, name, role, createdAt } } }
+function register({ services, body }: Request) {
+  return services.users.create({ ...readRegistration(body), role: 'user' })
 }

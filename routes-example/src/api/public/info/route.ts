@@ -1,12 +1,17 @@
-import type { Request, Response } from 'twinroute'
+import { defineHandler } from 'twinroute'
+import { z } from 'zod'
 
 const INFO = { name: 'twinroute example', description: 'A small blog: users, posts, comments and categories' }
 
+const info = z.object({ name: z.string(), description: z.string() })
+
 /** JSON for programs, a page for browsers. The page's script runs because it carries the answer's nonce. */
-export function GET(request: Request, response: Response) {
-  response.vary('Accept')
-  if (request.accepts(['json', 'html']) !== 'html') return INFO
-  return `<!doctype html>
+export const GET = defineHandler(
+  { response: z.union([info, z.string()]), summary: 'What this is, as JSON or as a page', tags: ['service'] },
+  (request, response) => {
+    response.vary('Accept')
+    if (request.accepts(['json', 'html']) !== 'html') return INFO
+    return `<!doctype html>
 <html lang="en">
 <title>${INFO.name}</title>
 <h1>${INFO.name}</h1>
@@ -14,4 +19,5 @@ export function GET(request: Request, response: Response) {
 <script nonce="${request.cspNonce}">document.querySelector('time').textContent = new Date().toLocaleString()</script>
 </html>
 `
-}
+  }
+)

@@ -1,7 +1,16 @@
-import type { Request } from 'twinroute'
-import { GET as listUsers } from '../../users/route.js'
+import { defineHandler } from 'twinroute'
+import { z } from 'zod'
+import { wrapped } from '../../../answers.js'
+import { listUsers, usersQuery } from '../../../users/list-users.js'
+import { userRecord } from '../../../users/user.js'
 import { toVersion2 } from '../../../users/version-2.js'
 
-export async function GET(request: Request) {
-  return toVersion2(await listUsers(request), request)
-}
+export const GET = defineHandler(
+  {
+    query: usersQuery,
+    response: wrapped(z.array(userRecord)),
+    summary: 'List users, the newest first, in an envelope',
+    tags: ['users']
+  },
+  async (request) => toVersion2(await listUsers(request), request)
+)
