@@ -479,6 +479,7 @@ t.test('openapi: the document on the standard output, as the package is called',
     paths: {
       '/api/notes/{id}': {
         get: {
+          operationId: 'getApiNotesById',
           summary: 'Read a note',
           parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
           responses: { default: { description: 'An answer without a schema' } }
