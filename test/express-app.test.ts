@@ -638,6 +638,14 @@ const TOLD: readonly Told[] = [
     path: '/told/7?a=1&a=2&b[]=3&b[]=4&c[d]=5&__proto__=6&constructor=7',
     tell: query
   },
+  {
+    name: 'a plain query: repeated names, names without values, values with equal signs, dots and tildes',
+    path: '/told/7?a=1&a=2&b&&c==d=&.e=~-f.g&=h&a=3',
+    tell: (req) => [query(req), Object.getPrototypeOf(req.query)]
+  },
+  { name: 'a plain query with the name __proto__', path: '/told/7?__proto__=1&a=2', tell: query },
+  { name: 'a plain query behind a parameter of 300 characters', path: `/told/${'7'.repeat(300)}?a=1&b=2`, tell: query },
+  { name: 'a plain query longer than most', path: `/told/7?${'abc=12345&'.repeat(120)}`, tell: query },
   { name: 'a request without a query, and one with an empty query', path: '/told/7?', tell: query },
   { name: 'a query of 1 500 pairs', path: `/told/7?${'a=1&'.repeat(1500)}`, tell: (req) => req.query.a.length },
   { name: 'the prototype of a query', path: '/told/7?a=1', tell: (req) => Object.getPrototypeOf(req.query) },

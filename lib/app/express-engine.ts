@@ -67,10 +67,12 @@ class RefusedPaths {
   }
 }
 
-/** The path with the escapes of its malformed segments escaped, so that a scope with a prefix still recognises its own. */
+/** The url with the escapes of its malformed segments escaped, so that a scope with a prefix still recognises its own. */
 function decodable(url: string): string {
-  const segments = (url.split(/[?#]/, 1)[0] as string).split('/')
-  return segments.map((segment) => (isDecodable(segment) ? segment : segment.replaceAll('%', '%25'))).join('/')
+  const end = url.search(/[?#]/)
+  const path = end === -1 ? url : url.slice(0, end)
+  const segments = path.split('/').map((segment) => (isDecodable(segment) ? segment : segment.replaceAll('%', '%25')))
+  return segments.join('/') + url.slice(path.length)
 }
 
 function isDecodable(segment: string): boolean {

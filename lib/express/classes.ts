@@ -2,14 +2,8 @@ import http, { type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
 import { requestMembers, type MemberOptions } from './request-members.js'
-import {
-  initRequestState,
-  initResponseState,
-  kExpressSide,
-  kLocals,
-  type RuntimeKind,
-  type LinkedResponse
-} from '../link/state.js'
+import { type RequestClass, type ResponseClass, StatefulRequest, StatefulResponse } from '../link/message-classes.js'
+import { kExpressSide, kLocals, type RuntimeKind, type LinkedResponse } from '../link/state.js'
 import { tapDestroy, tapPush, tapRead } from '../body/await-body.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
@@ -51,7 +45,7 @@ export function createExpressSide(options: MemberOptions): ExpressSide {
   const side: ExpressSide = {
     expressApp,
     requestLayer,
-    ...createClasses(expressApp),
+    ...createClasses(expressApp, options.kind),
     openSignals: new OpenSignals(),
     parsesBodies: false
   }
@@ -59,28 +53,43 @@ export function createExpressSide(options: MemberOptions): ExpressSide {
   return side
 }
 
-// node passes the server's options as a second argument, which its types leave out
-const NodeResponse: new (request: http.IncomingMessage, options: unknown) => http.ServerResponse = http.ServerResponse
+type Classes = Pick<ExpressSide, 'IncomingMessage' | 'ServerResponse'>
 
-// `class … extends`: a function that calls IncomingMessage costs 2 µs more per object on Node 24 and later
-function createClasses(expressApp: ExpressApp): Pick<ExpressSide, 'IncomingMessage' | 'ServerResponse'> {
-  class AppRequest extends http.IncomingMessage {
+function createClasses(expressApp: ExpressApp, kind: RuntimeKind): Classes {
+  class AppRequest extends StatefulRequest {}
+  class AppResponse extends StatefulResponse {}
+  const classes = kind === 'express' ? createExpressClasses() : { AppRequest, AppResponse }
+  Object.setPrototypeOf(classes.AppRequest.prototype, expressApp.request)
+  Object.setPrototypeOf(classes.AppResponse.prototype, expressApp.response)
+  return { IncomingMessage: classes.AppRequest as object, ServerResponse: classes.AppResponse as object } as Classes
+}
+
+type RouterMember = 'next' | 'baseUrl' | 'originalUrl' | '_parsedUrl' | 'params' | 'route'
+
+// our classes, with what they have in an Express application before its router writes
+const BeforeRouter = StatefulRequest as RequestClass<unknown> as RequestClass<Record<RouterMember, unknown>>
+const BeforeLocals = StatefulResponse as ResponseClass<unknown> as ResponseClass<Record<'locals', unknown>>
+
+/** With room for what Express's router and URL parser write on every request, in their order, and the application on every response. */
+function createExpressClasses() {
+  class AppRequest extends BeforeRouter {
     constructor(socket: Socket) {
       super(socket)
-      ;(this as { res?: unknown }).res = undefined
-      initRequestState(this)
+      this.next = undefined
+      this.baseUrl = undefined
+      this.originalUrl = undefined
+      this._parsedUrl = undefined
+      this.route = undefined
+      this.params = undefined
     }
   }
-  class AppResponse extends NodeResponse {
+  class AppResponse extends BeforeLocals {
     constructor(request: http.IncomingMessage, options: unknown) {
       super(request, options)
-      initResponseState(this)
-      ;(request as { res?: unknown }).res = this
+      this.locals = undefined
     }
   }
-  Object.setPrototypeOf(AppRequest.prototype, expressApp.request)
-  Object.setPrototypeOf(AppResponse.prototype, expressApp.response)
-  return { IncomingMessage: AppRequest, ServerResponse: AppResponse as typeof http.ServerResponse }
+  return { AppRequest, AppResponse }
 }
 
 /** The methods of node's response that ours go back to. */

@@ -8,15 +8,8 @@ import { CONNECTION_HEADERS } from '../errors/error-headers.js'
 import { validateHeader } from '../errors/error-headers.js'
 import { hasSourceEnded } from '../link/private-names.js'
 import { type ExpressSide, writingMembers } from './classes.js'
-import {
-  initRequestState,
-  initResponseState,
-  kExpect,
-  kOtherKind,
-  kTap,
-  TAP_MISSED,
-  type LinkedRequest
-} from '../link/state.js'
+import { initRequestState, initResponseState } from '../link/message-classes.js'
+import { kExpect, kOtherKind, kTap, TAP_MISSED, type LinkedRequest } from '../link/state.js'
 
 /** Of node's HTTP/2 response. */
 interface Trailing {

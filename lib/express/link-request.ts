@@ -4,15 +4,8 @@ import { armTap } from '../body/await-body.js'
 import type { ExpressSide } from './classes.js'
 import { joinHeaders } from '../answer/headers.js'
 import { headersOf, serverClassNames } from '../link/private-names.js'
-import {
-  initRequestState,
-  initResponseState,
-  kExpressSide,
-  kOriginalUrl,
-  kReply,
-  type LinkedRequest,
-  type LinkedResponse
-} from '../link/state.js'
+import { initRequestState, initResponseState } from '../link/message-classes.js'
+import { kExpressSide, kOriginalUrl, kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { reclaimRequestAndResponse, adoptRequestAndResponse } from './http2-and-injected.js'
 
 /**

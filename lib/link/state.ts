@@ -7,8 +7,8 @@ import type { Request, Response } from '../contract/request.js'
 export type RuntimeKind = 'app' | 'host' | 'express'
 
 /*
- * What twinroute keeps on Node's request and response. All members are set in the constructors, so that every request of
- * an app has the same hidden class; nothing else is written to these objects on the way.
+ * What twinroute keeps on Node's request and response. The constructors in message-classes.ts set all members, so that every
+ * request of an app has the same hidden class; nothing else is written to these objects on the way.
  */
 
 export const kReply: unique symbol = Symbol('twinroute.reply')
@@ -127,45 +127,6 @@ export interface LinkedResponse extends Response {
   /** Async context in which the handler timeout fires. */
   [kScope]: AsyncResource | null
   [kLocals]: Record<string, unknown> | undefined
-}
-
-export function initRequestState(request: object): void {
-  const linked = request as LinkedRequest
-  linked[kTap] = TAP_IDLE
-  linked[kChunks] = null
-  linked[kSize] = 0
-  linked[kLimit] = 0
-  linked[kWake] = null
-  linked[kBodyError] = undefined
-  linked[kExpect] = false
-  linked[kQuery] = undefined
-  linked[kQueryOf] = undefined
-  linked[kParams] = undefined
-  linked[kCookies] = undefined
-  linked[kCookieHelper] = undefined
-  linked[kInStack] = false
-  linked[kRequestId] = undefined
-  linked[kRedispatched] = false
-  linked[kAbort] = null
-  linked[kForm] = null
-  linked[kOriginalUrl] = undefined
-  linked[kRoute] = undefined
-  linked[kNext] = undefined
-}
-
-export function initResponseState(response: object): void {
-  const linked = response as LinkedResponse
-  linked[kReply] = null
-  linked[kHeaders] = null
-  linked[kNames] = null
-  linked[kAnswered] = OPEN
-  linked[kRawEnd] = null
-  linked[kDeadline] = null
-  linked[kBefore] = null
-  linked[kAfter] = null
-  linked[kTick] = 0
-  linked[kScope] = null
-  linked[kLocals] = undefined
 }
 
 /** Nothing more may be sent: the answer is decided, or its head has left already. */
