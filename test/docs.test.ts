@@ -17,6 +17,7 @@ import { root } from './support/source-tree.js'
 
 const run = promisify(execFile)
 const preload = pathToFileURL(join(root, '.test/support/free-port.js')).href
+const runner = join(root, '.test/support/run-programs.js')
 
 // Below the repository, so that the pages' imports find this package by its name, and its packages.
 const workshop = join(root, '.test/pages')
@@ -93,27 +94,46 @@ t.test('code on the pages has no type errors', async (t) => {
   t.strictSame(compile(sheets.filter(isCode)), [])
 })
 
-/** A program as Node runs it, or lines of a shell, which are typed beside the sources. */
-function start({ file, language, text }: Sheet): Promise<{ stdout: string }> {
-  const folder = file.split('/')[0] ?? ''
-  if (language === 'sh') {
-    // The command of this repository, in place of the installed one
-    const lines = text.replaceAll('npx twinroute', 'node "$TWINROUTE/dist/command/twinroute.js"')
-    const env = { ...process.env, TWINROUTE: root }
-    return run('bash', ['-e', '-c', lines], { cwd: join(workshop, 'src', folder), env, timeout: 120_000 })
-  }
-  const program = join(workshop, 'out', file.replace(/ts$/, 'js'))
-  return run(process.execPath, ['--import', preload, program], { cwd: join(workshop, 'out', folder), timeout: 120_000 })
+function programOf({ file }: Sheet): string {
+  return join(workshop, 'out', file.replace(/ts$/, 'js'))
+}
+
+/** Lines of a shell, which are typed beside the sources. */
+async function runLines({ file, text }: Sheet): Promise<string> {
+  // The command of this repository, in place of the installed one
+  const lines = text.replaceAll('npx twinroute', 'node "$TWINROUTE/dist/command/twinroute.js"')
+  const cwd = join(workshop, 'src', file.split('/')[0] ?? '')
+  const { stdout } = await run('bash', ['-e', '-c', lines], {
+    cwd,
+    env: { ...process.env, TWINROUTE: root },
+    timeout: 120_000
+  })
+  return stdout
+}
+
+/** All programs of a page in one process of Node, as it takes longer to start than they run: what each has printed. */
+async function runPrograms(sheets: readonly Sheet[]): Promise<Map<Sheet, string>> {
+  const cwd = dirname(programOf(sheets[0] as Sheet))
+  const args = ['--import', preload, runner, ...sheets.map(programOf)]
+  const { stdout } = await run(process.execPath, args, { cwd, timeout: 120_000 })
+  const [, ...printed] = stdout.split('\0')
+  return new Map(sheets.map((sheet, index) => [sheet, printed[index] ?? 'it was not started']))
 }
 
 for (const page of pages) {
-  for (const sheet of sheetsOf(page).filter(({ marks }) => marks.includes('run'))) {
+  const blocks = sheetsOf(page).filter(({ marks }) => marks.includes('run'))
+  let programs: ReturnType<typeof runPrograms> | undefined
+  for (const sheet of blocks) {
     t.test(`the program at ${sheet.where} runs and prints what the page says`, async (t) => {
-      const running = start(sheet)
+      const start = async (): Promise<string | undefined> => {
+        if (!isCode(sheet)) return runLines(sheet)
+        programs ??= runPrograms(blocks.filter(isCode))
+        return (await programs).get(sheet)
+      }
+      const running = start()
       await t.resolves(running, 'it comes to its end')
-      const { stdout } = await running
       const next = page.blocks.find(({ line }) => line > sheet.line)
-      if (next?.marks.includes('output')) t.equal(stdout, next.text, next.where)
+      if (next?.marks.includes('output')) t.equal(await running, next.text, next.where)
     })
   }
 }
