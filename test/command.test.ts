@@ -489,14 +489,14 @@ t.test('openapi: the document on the standard output, as the package is called',
   })
 })
 
-t.test('openapi --output --check: 1 and what differs when the file is not the document', async (t) => {
+t.test('openapi --output writes the file and its folder; --check: 1 and what differs when the file is not the document', async (t) => {
   const top = writeTree(t, DOCUMENTED)
-  const written = await askTwinroute(top, ['openapi', '--output', 'openapi.json'])
-  t.match(written, { code: 0, stdout: 'openapi.json describes 1 operation\n' })
-  const check = ['openapi', '--output', 'openapi.json', '--check']
+  const written = await askTwinroute(top, ['openapi', '--output', 'docs/openapi.json'])
+  t.match(written, { code: 0, stdout: 'docs/openapi.json describes 1 operation\n' })
+  const check = ['openapi', '--output', 'docs/openapi.json', '--check']
   const same = await askTwinroute(top, check)
-  t.match(same, { code: 0, stdout: 'openapi.json describes the routes as they are (1 operation)\n' })
-  const file = join(top, 'openapi.json')
+  t.match(same, { code: 0, stdout: 'docs/openapi.json describes the routes as they are (1 operation)\n' })
+  const file = join(top, 'docs/openapi.json')
   const document = JSON.parse(readFileSync(file, 'utf8'))
   const { get } = document.paths['/api/notes/{id}']
   const paths = { '/api/notes/{id}': { get: { ...get, summary: 'Reads' }, put: get } }
@@ -504,11 +504,11 @@ t.test('openapi --output --check: 1 and what differs when the file is not the do
   t.match(await askTwinroute(top, check), {
     code: 1,
     stdout: [
-      'openapi.json is not the document of these routes',
+      'docs/openapi.json is not the document of these routes',
       '  changed: GET /api/notes/{id}',
       '  removed: PUT /api/notes/{id}',
       '  changed: info',
-      'Write it again: twinroute openapi --output openapi.json',
+      'Write it again: twinroute openapi --output docs/openapi.json',
       ''
     ].join('\n')
   })
@@ -529,8 +529,8 @@ t.test('openapi says what to do when it cannot answer', async (t) => {
     },
     {
       tree: DOCUMENTED,
-      args: ['--output', 'no/such/folder.json'],
-      message: /^The document cannot be written: ENOENT/m
+      args: ['--output', 'package.json/openapi.json'],
+      message: /^package\.json\/openapi\.json cannot be written: (EEXIST|ENOTDIR)/m
     },
     { tree: { 'api/a/route.js': undescribed }, args: [], message: /OPENAPI_SCHEMA_UNDESCRIBED/ }
   ]

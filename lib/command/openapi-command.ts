@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { BootError } from '../index.js'
 import { openapi, type DocumentInfo } from '../openapi.js'
 import { compareDocuments, type ApiDocument } from './compare-documents.js'
 import { openApp } from './open-app.js'
 import { print } from './output.js'
+import { writeText } from './text-file.js'
 import { CommandError, type Given } from './usage.js'
 
 /** @returns the exit code: 1 when the file is not the document */
@@ -44,14 +45,6 @@ function readManifest(): { name?: string; version?: string; description?: string
     return JSON.parse(readFileSync('package.json', 'utf8')) as { name?: string }
   } catch {
     return {} // none is needed
-  }
-}
-
-function writeText(file: string, text: string): void {
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw new CommandError(`The document cannot be written: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

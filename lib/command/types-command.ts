@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { describeRoutes } from '../index.js'
 import { openApp } from './open-app.js'
 import { emphasise, print } from './output.js'
+import { readText, writeText } from './text-file.js'
 import { CommandError, type Given } from './usage.js'
 
 const OUTPUT = '.twinroute/routes.d.ts'
@@ -54,24 +54,6 @@ function importPath(output: string, route: string): string {
     .join('/')
   const compiled = path.replace(/ts$/, 'js')
   return compiled.startsWith('.') ? compiled : `./${compiled}`
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
-function writeText(file: string, text: string): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  } catch (error) {
-    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`)
-  }
 }
 
 function tellStale(file: string, before: string | undefined, entries: readonly Entry[]): number {
