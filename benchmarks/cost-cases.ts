@@ -34,7 +34,7 @@ const JSON_HELLO = "export const GET = (request, response) => { response.json({ 
 const LIST =
   'export const GET = () => Array.from({ length: 150 }, (_, id) => ({ id, name: `Item ${id}`, price: id + 0.5 }))'
 const POST = 'export const POST = () => ({ ok: true })'
-const CHECK_ORDER = new URL('candidates/twinroute-order.js', import.meta.url).href
+const HANDLERS = new URL('candidates/twinroute-handlers.js', import.meta.url).href
 
 const COOKIES = { cookie: Array.from({ length: 10 }, (_, index) => `cookie${index}=value-${index}`).join('; ') }
 const GZIP = { 'accept-encoding': 'gzip' }
@@ -135,7 +135,7 @@ export const COST_CASES: readonly CostCase[] = [
     body: ORDER_TEXT,
     without: { route: POST, headers: JSON_BODY },
     with: {
-      route: `import { checkOrder } from '${CHECK_ORDER}'\nexport const middleware = { POST: [checkOrder] }\n${POST}`,
+      route: `import { checkOrder } from '${HANDLERS}'\nexport const middleware = { POST: [checkOrder] }\n${POST}`,
       headers: JSON_BODY
     }
   },

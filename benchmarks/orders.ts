@@ -1,4 +1,4 @@
-// One body in two schemas: what the work "validated body" sends and refuses.
+// A body and its answer, in two kinds of schemas: what the work "validated body" sends, refuses and gets back.
 import { z } from 'zod'
 
 export const orderSchema = z.object({
@@ -9,6 +9,12 @@ export const orderSchema = z.object({
 })
 
 export type Order = z.infer<typeof orderSchema>
+
+export const receiptSchema = z.object({ customer: z.string(), items: z.int() })
+
+export function receiptOf({ customer, items }: Order): z.infer<typeof receiptSchema> {
+  return { customer, items: items.length }
+}
 
 export const ORDER_JSON_SCHEMA = {
   type: 'object',
@@ -27,6 +33,12 @@ export const ORDER_JSON_SCHEMA = {
       }
     }
   }
+}
+
+export const RECEIPT_JSON_SCHEMA = {
+  type: 'object',
+  required: ['customer', 'items'],
+  properties: { customer: { type: 'string' }, items: { type: 'integer' } }
 }
 
 const items = Array.from({ length: 5 }, (_, index) => ({ sku: `sku-${index}`, amount: index + 1 }))

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 
 const CHUNKS = 16
 const CHUNK = Buffer.alloc(64 * 1024, 'twinroute')
@@ -30,15 +31,12 @@ export function pageDirectory(): string {
   return directory
 }
 
-export interface Item {
-  id: number
-  name: string
-  price: number
-  available: boolean
-  tags: string[]
-}
+/** The same for those that serialise by zod. */
+export const itemsSchema = z.array(
+  z.object({ id: z.int(), name: z.string(), price: z.number(), available: z.boolean(), tags: z.array(z.string()) })
+)
 
-export const ITEMS: readonly Item[] = Array.from({ length: 100 }, (_, id) => ({
+export const ITEMS: z.infer<typeof itemsSchema> = Array.from({ length: 100 }, (_, id) => ({
   id,
   name: `Item ${id}`,
   price: id + 0.5,
@@ -46,11 +44,12 @@ export const ITEMS: readonly Item[] = Array.from({ length: 100 }, (_, id) => ({
   tags: ['new', `group-${id % 7}`]
 }))
 
-/** Fastify serialises by it. */
+/** Fastify serialises by it, and twinroute with JSON Schema. */
 export const ITEMS_SCHEMA = {
   type: 'array',
   items: {
     type: 'object',
+    required: ['id', 'name', 'price', 'available', 'tags'],
     properties: {
       id: { type: 'integer' },
       name: { type: 'string' },

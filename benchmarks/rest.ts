@@ -5,6 +5,8 @@ import { WORKS } from './workload.js'
 /** Works without a file, a session or a schema: everything that routes can serve them. */
 const ROUTED = [...WORKS.map(({ name }) => name), 'many2000', 'post64k', 'list']
 const PLAIN = [...ROUTED, 'stream']
+/** What has schemas of requests or answers. */
+const TYPED = ['validated', 'list']
 const NEST = ['hello', 'param']
 
 /** Routing, bodies and middleware beside other frameworks. */
@@ -22,7 +24,7 @@ export const REST: Suite = {
       name: 'fastify with zod',
       module: 'candidates/fastify-zod',
       export: 'start',
-      works: ['validated'],
+      works: TYPED,
       isExtra: true
     },
     { name: 'twinroute', module: 'candidates/twinroute', export: 'returned' },
@@ -33,6 +35,14 @@ export const REST: Suite = {
       works: ROUTED
     },
     { name: 'twinroute res.json', module: 'candidates/twinroute', export: 'withJson', works: ROUTED },
+    { name: 'twinroute with zod', module: 'candidates/twinroute', export: 'withZod', works: TYPED, isExtra: true },
+    {
+      name: 'twinroute with JSON Schema',
+      module: 'candidates/twinroute',
+      export: 'withJsonSchema',
+      works: TYPED,
+      isExtra: true
+    },
     { name: 'twinroute/express', module: 'candidates/twinroute-express', export: 'start' },
     {
       // no comma: the command line separates names by it

@@ -1,7 +1,7 @@
 import cookieParser from 'cookie-parser'
 import type { IRouter, Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
-import { orderSchema } from '../orders.js'
+import { orderSchema, receiptOf } from '../orders.js'
 import { ITEMS, openStream, pageDirectory, SESSION_SECRET } from '../payloads.js'
 
 /** What both Express and twinroute/express have. */
@@ -31,5 +31,5 @@ export const EXPRESS_WORKS: Readonly<Record<string, (app: IRouter, express: Tool
 function takeOrder(request: Request, response: Response): void {
   const { data, error } = orderSchema.safeParse(request.body)
   if (error) response.status(400).json({ error: 'VALIDATION_ERROR', details: error.issues })
-  else response.json({ customer: data.customer, items: data.items.length })
+  else response.json(receiptOf(data))
 }

@@ -2,7 +2,7 @@ import fastifyCookie from '@fastify/cookie'
 import fastifySession from '@fastify/session'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
-import { ORDER_JSON_SCHEMA, type Order } from '../orders.js'
+import { ORDER_JSON_SCHEMA, RECEIPT_JSON_SCHEMA, receiptOf, type Order } from '../orders.js'
 import { ITEMS, ITEMS_SCHEMA, openStream, pageDirectory, SESSION_SECRET } from '../payloads.js'
 
 /** Works with routes and plugins of their own. */
@@ -28,8 +28,9 @@ export const FASTIFY_WORKS: Readonly<Record<string, (app: FastifyInstance) => un
     }))
   },
   validated: (app) =>
-    app.post<{ Body: Order }>('/api/orders', { schema: { body: ORDER_JSON_SCHEMA } }, (request) => ({
-      customer: request.body.customer,
-      items: request.body.items.length
-    }))
+    app.post<{ Body: Order }>(
+      '/api/orders',
+      { schema: { body: ORDER_JSON_SCHEMA, response: { 200: RECEIPT_JSON_SCHEMA } } },
+      (request) => receiptOf(request.body)
+    )
 }

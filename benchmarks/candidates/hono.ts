@@ -5,7 +5,7 @@ import { zValidator } from '@hono/zod-validator'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { stream } from 'hono/streaming'
 import { listen } from '../listening.js'
-import { orderSchema } from '../orders.js'
+import { orderSchema, receiptOf } from '../orders.js'
 import { ITEMS, openStream, pageDirectory } from '../payloads.js'
 import { manyRoutes } from '../workload.js'
 
@@ -33,10 +33,9 @@ export function start(work: string): Promise<number> {
   }
   if (work === 'static') app.use('/files/*', serveFiles())
   if (work === 'validated') {
-    app.post('/api/orders', zValidator('json', orderSchema), (context) => {
-      const { customer, items } = context.req.valid('json')
-      return context.json({ customer, items: items.length })
-    })
+    app.post('/api/orders', zValidator('json', orderSchema), (context) =>
+      context.json(receiptOf(context.req.valid('json')))
+    )
   }
   return listen(createAdaptorServer({ fetch: app.fetch }))
 }

@@ -17,7 +17,7 @@ const json: Style = (value) => `(request, response) => { response.json(${value})
 type Write = (folder: string, text: string) => void
 
 const PAYLOADS = new URL('../payloads.js', import.meta.url).href
-const CHECK_ORDER = new URL('twinroute-order.js', import.meta.url).href
+const HANDLERS = new URL('twinroute-handlers.js', import.meta.url).href
 
 /** Works with route files of their own. */
 const OWN_FILES: Readonly<Record<string, (write: Write, style: Style) => void>> = {
@@ -35,7 +35,7 @@ const OWN_FILES: Readonly<Record<string, (write: Write, style: Style) => void>> 
   validated: (write, style) =>
     write(
       'orders',
-      `import { checkOrder } from '${CHECK_ORDER}'
+      `import { checkOrder } from '${HANDLERS}'
 export const middleware = { POST: [checkOrder] }
 export const POST = ${style('{ customer: request.validatedData.customer, items: request.validatedData.items.length }')}`
     )
@@ -78,7 +78,22 @@ const mark: Middleware = (_request, response, next) => {
 }
 
 async function serve(work: string, style: Style, settings: Record<string, unknown> = {}): Promise<number> {
-  const apiDir = writeRoutes(style, work)
+  return start(work, writeRoutes(style, work), settings)
+}
+
+/** The works with schemas, by `defineHandler`. */
+function serveTyped(work: string, schemas: 'zod' | 'jsonSchema'): Promise<number> {
+  const top = mkdtempSync(join(tmpdir(), 'twinroute-bench-'))
+  const [folder, method, handler] = work === 'list' ? ['items', 'GET', 'items'] : ['orders', 'POST', 'order']
+  mkdirSync(join(top, folder))
+  writeFileSync(
+    join(top, folder, 'route.mjs'),
+    `import { ${schemas} } from '${HANDLERS}'\nexport const ${method} = ${schemas}.${handler}`
+  )
+  return start(work, top)
+}
+
+async function start(work: string, apiDir: string, settings: Record<string, unknown> = {}): Promise<number> {
   const app = await createApp({
     apiDir,
     mode: 'production',
@@ -95,3 +110,5 @@ async function serve(work: string, style: Style, settings: Record<string, unknow
 export const returned = (work: string): Promise<number> => serve(work, returning)
 export const withJson = (work: string): Promise<number> => serve(work, json)
 export const withJsonButNoEtag = (work: string): Promise<number> => serve(work, json, { etag: false })
+export const withZod = (work: string): Promise<number> => serveTyped(work, 'zod')
+export const withJsonSchema = (work: string): Promise<number> => serveTyped(work, 'jsonSchema')
