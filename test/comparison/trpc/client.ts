@@ -1,0 +1,10 @@
+import { call } from './calls.js'
+import { start } from './server.js'
+
+const { url, close } = await start()
+await call(url)
+console.log(
+  'raw',
+  await (await fetch(`${url}/notes.find?input=${encodeURIComponent(JSON.stringify({ id: 1 }))}`)).text()
+)
+close()
