@@ -489,31 +489,34 @@ t.test('openapi: the document on the standard output, as the package is called',
   })
 })
 
-t.test('openapi --output writes the file and its folder; --check: 1 and what differs when the file is not the document', async (t) => {
-  const top = writeTree(t, DOCUMENTED)
-  const written = await askTwinroute(top, ['openapi', '--output', 'docs/openapi.json'])
-  t.match(written, { code: 0, stdout: 'docs/openapi.json describes 1 operation\n' })
-  const check = ['openapi', '--output', 'docs/openapi.json', '--check']
-  const same = await askTwinroute(top, check)
-  t.match(same, { code: 0, stdout: 'docs/openapi.json describes the routes as they are (1 operation)\n' })
-  const file = join(top, 'docs/openapi.json')
-  const document = JSON.parse(readFileSync(file, 'utf8'))
-  const { get } = document.paths['/api/notes/{id}']
-  const paths = { '/api/notes/{id}': { get: { ...get, summary: 'Reads' }, put: get } }
-  writeFileSync(file, JSON.stringify({ ...document, paths, info: { version: '1.0.0', title: 'notes' } }))
-  t.match(await askTwinroute(top, check), {
-    code: 1,
-    stdout: [
-      'docs/openapi.json is not the document of these routes',
-      '  changed: GET /api/notes/{id}',
-      '  removed: PUT /api/notes/{id}',
-      '  changed: info',
-      'Write it again: twinroute openapi --output docs/openapi.json',
-      ''
-    ].join('\n')
-  })
-  t.match(readFileSync(file, 'utf8'), '"summary":"Reads"', 'it stays as it was')
-})
+t.test(
+  'openapi --output writes the file and its folder; --check: 1 and what differs when the file is not the document',
+  async (t) => {
+    const top = writeTree(t, DOCUMENTED)
+    const written = await askTwinroute(top, ['openapi', '--output', 'docs/openapi.json'])
+    t.match(written, { code: 0, stdout: 'docs/openapi.json describes 1 operation\n' })
+    const check = ['openapi', '--output', 'docs/openapi.json', '--check']
+    const same = await askTwinroute(top, check)
+    t.match(same, { code: 0, stdout: 'docs/openapi.json describes the routes as they are (1 operation)\n' })
+    const file = join(top, 'docs/openapi.json')
+    const document = JSON.parse(readFileSync(file, 'utf8'))
+    const { get } = document.paths['/api/notes/{id}']
+    const paths = { '/api/notes/{id}': { get: { ...get, summary: 'Reads' }, put: get } }
+    writeFileSync(file, JSON.stringify({ ...document, paths, info: { version: '1.0.0', title: 'notes' } }))
+    t.match(await askTwinroute(top, check), {
+      code: 1,
+      stdout: [
+        'docs/openapi.json is not the document of these routes',
+        '  changed: GET /api/notes/{id}',
+        '  removed: PUT /api/notes/{id}',
+        '  changed: info',
+        'Write it again: twinroute openapi --output docs/openapi.json',
+        ''
+      ].join('\n')
+    })
+    t.match(readFileSync(file, 'utf8'), '"summary":"Reads"', 'it stays as it was')
+  }
+)
 
 t.test('openapi says what to do when it cannot answer', async (t) => {
   const undescribed = `
