@@ -367,7 +367,7 @@ interface Refusal {
 const REFUSALS: Refusal[] = [
   { args: [], says: /^Which command\?\n\nUsage: twinroute/ },
   { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/, run: runTwinroute },
-  { args: ['deploy'], says: /^twinroute has no command deploy; it has build, .*routes, .*help\n$/ },
+  { args: ['deploy'], says: /^twinroute has no command deploy; it has .*routes, .*help\n$/ },
   { args: ['routes', '--jsn'], says: /^twinroute routes has no option --jsn; did you mean --json\?\n$/ },
   { args: ['routes', '--base'], says: /has no option --base; did you mean --base/ },
   {

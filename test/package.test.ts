@@ -50,6 +50,7 @@ const PUBLIC_NAMES = {
   ],
   'twinroute/openapi': ['describeMiddleware', 'openapi'],
   'twinroute/build': ['findRouteFiles', 'registerRoutes'],
+  'twinroute/dev': ['develop', 'keep'],
   'twinroute/client': ['ClientError', 'createClient', 'injectFetch'],
   'twinroute/express': [
     'Route',

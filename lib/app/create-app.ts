@@ -5,6 +5,7 @@ import { resolveMode, isProduction, type Mode } from '../contract/mode.js'
 import type { Middleware } from '../contract/middleware.js'
 import type { AppOptions } from '../contract/options.js'
 import type { Usable } from '../express/use-stack.js'
+import { currentDevelopment } from '../discovery/development.js'
 import { createAppEntry } from '../dispatch/app-entry.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
@@ -145,12 +146,14 @@ function refuseExpressListen(app: FastifyInstance): void {
 
 /**
  * When the app is ready, boot warnings go to the log; in development the table of routes is printed as text, unless logging
- * is off. Not earlier, because plugins may add the routes that a key of the map matches.
+ * is off, or `twinroute dev` keeps it until it is asked for. Not earlier, because plugins may add the routes that a key of the map matches.
  */
 function reportWhenReady(app: FastifyInstance, mode: Mode): void {
   app.addHook('onReady', async () => {
     const report = describeRoutes(app)
     for (const { code, files, message } of report.warnings) app.log.warn({ code, files }, message)
-    if (!isProduction(mode) && isLogging(app.log)) process.stdout.write(`${report.toString()}\n`)
+    const development = currentDevelopment()
+    if (development !== undefined) development.showRoutes(report.toString())
+    else if (!isProduction(mode) && isLogging(app.log)) process.stdout.write(`${report.toString()}\n`)
   })
 }

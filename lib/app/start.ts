@@ -3,6 +3,7 @@ import type { Mode } from '../contract/mode.js'
 import type { AppOptions } from '../contract/options.js'
 import { CLOSING_DELAY, GRACE_TIME } from '../options/defaults.js'
 import closeWithGrace from 'close-with-grace'
+import { currentDevelopment } from '../discovery/development.js'
 import { listenPlace } from './listen-place.js'
 import { toReadableError } from '../errors/readable-error.js'
 
@@ -11,7 +12,7 @@ export async function start(app: FastifyInstance, mode: Mode, options: AppOption
   const { shutdown = {} } = options
   const place = listenPlace(options)
   const { signals = mode !== 'test', delay = CLOSING_DELAY, graceTime = GRACE_TIME } = shutdown
-  if (!signals) return app.listen(place)
+  if (!signals || currentDevelopment() !== undefined) return app.listen(place) // `twinroute dev` closes its apps itself
   closeOnProcessEvents(app, delay + graceTime)
   try {
     return await app.listen(place)

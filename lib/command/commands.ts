@@ -83,7 +83,19 @@ const START: CommandShape = {
   examples: ['twinroute start', 'PORT=3000 HOST=0.0.0.0 twinroute start', 'twinroute start release']
 }
 
+const DEV: CommandShape = {
+  name: 'dev',
+  summary: 'Runs the application and loads it again after every change.',
+  argument: { name: 'entry', help: 'the program that starts it; default: src/server.ts, then server.ts, then .js' },
+  options: {
+    inspect: { help: 'opens the port of the debugger' },
+    'inspect-port': { value: '[HOST:]PORT', help: 'the same at another address than 127.0.0.1:9229' }
+  },
+  examples: ['twinroute dev', 'twinroute dev src/main.ts', 'PORT=8080 twinroute dev', 'twinroute dev --inspect']
+}
+
 export const COMMANDS: readonly Command[] = [
+  { shape: DEV, isProgram: true, run: async (given) => (await import('./dev-command.js')).runDev(given) },
   { shape: BUILD, run: async (given) => (await import('./build-command.js')).runBuild(given) },
   { shape: START, isProgram: true, run: async (given) => (await import('./start-command.js')).runStart(given) },
   { shape: ROUTES, run: async (given) => (await import('./routes-command.js')).runRoutes(given) },

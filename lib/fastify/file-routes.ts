@@ -3,6 +3,7 @@ import type { FileRoutesOptions } from '../contract/options.js'
 import { keepMode } from '../contract/instance-state.js'
 import { isProduction } from '../contract/mode.js'
 import { parsePath, toFastify } from '../patterns/pattern.js'
+import { currentDevelopment } from '../discovery/development.js'
 import { createBinder } from '../middleware/bind.js'
 import { removeContentHeaders } from '../answer/content-headers.js'
 import { FAILING, kAnswered, type LinkedResponse } from '../link/state.js'
@@ -64,7 +65,9 @@ export async function loadRoutes(
 function logReport(fastify: FastifyInstance, runtime: Runtime, routes: RegisteredRoutes): void {
   const report = reportRoutes(fastify, routes)
   for (const { code, files, message } of report.warnings) fastify.log.warn({ code, files }, message)
-  if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
+  const development = currentDevelopment()
+  if (development !== undefined) development.showRoutes(report.toString())
+  else if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
 }
 
 export interface LoadedRoutes {

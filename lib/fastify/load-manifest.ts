@@ -1,4 +1,6 @@
 import type { RouteManifest } from '../contract/manifest.js'
+import { withBrokenRoutes } from '../discovery/broken-routes.js'
+import { currentDevelopment } from '../discovery/development.js'
 import { loadModules } from '../discovery/load-module.js'
 import { buildRoutes, findRoutes, warnOfTypeScript, type ManifestOptions } from '../discovery/manifest.js'
 import { BootError, type BootProblem } from '../errors/boot-error.js'
@@ -18,14 +20,17 @@ export interface LoadedManifest extends RouteManifest {
  */
 export async function loadManifest(options: ManifestOptions): Promise<LoadedManifest> {
   const problems: BootProblem[] = []
+  const development = currentDevelopment()
   const { apiDir, base, files, warnings } = findRoutes(options, problems)
+  development?.servesDirectory(apiDir)
   const file = findMiddlewareFile({ apiDir, given: options.middleware, problems })
   const paths = [...files.map((route) => route.file), ...(file === undefined ? [] : [file])]
   // in one call, so that route files and the middleware file share each module they import
-  const modules = await loadModules(paths)
+  const modules = await (development ?? { loadModules }).loadModules(paths)
   const middleware = chooseMiddleware({ file, given: options.middleware, modules, problems })
-  const routes = buildRoutes(files, modules, problems)
-  problems.push(...checkDefinitions(routes))
+  const built = buildRoutes(files, modules, problems)
+  problems.push(...checkDefinitions(built))
+  const routes = development === undefined ? built : withBrokenRoutes(built, files, { problems, development })
   if (problems.length > 0) throw new BootError(problems)
   return {
     apiDir,

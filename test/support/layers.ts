@@ -20,6 +20,7 @@ export const LAYERS = [
   ['openapi'],
   ['client'],
   ['app'],
+  ['develop'],
   ['command']
 ]
 
@@ -35,6 +36,7 @@ export const ENTRIES = [
   'lib/openapi.ts',
   'lib/build.ts',
   'lib/client.ts',
+  'lib/dev.ts',
   'lib/express.ts',
   'lib/express.d.cts'
 ]

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { asEntities } from '../../answer/html-text.js'
 import { packAsset, versionOf, type PackedAsset } from '../../answer/packed-asset.js'
+import { currentDevelopment } from '../../discovery/development.js'
 import { noncesOf, type Nonces } from '../../link/csp-nonce.js'
 import type { OpenapiOptions } from '../openapi-options.js'
 import { START_SOURCE } from './start-script.js'
@@ -93,10 +95,16 @@ function render({ folder, script, nonces, page }: PageParts): string {
   <body>
     <noscript>This page needs JavaScript. The document is <a href="${folder}openapi.json">openapi.json</a>.</noscript>
     <script id="api-reference" type="application/json" data-configuration="${asEntities(settings)}"></script>
-    <script src="${folder}assets/scalar.js?v=${script}"${nonces.script}></script>
+    <script src="${folder}assets/scalar.js?v=${script}"${nonces.script}></script>${reloadScript(nonces)}
   </body>
 </html>
 `
+}
+
+/** Under `twinroute dev` the page loads itself again after a change. */
+function reloadScript({ script }: Nonces): string {
+  const development = currentDevelopment()
+  return development === undefined ? '' : `\n    <script src="${development.reloadScript}"${script}></script>`
 }
 
 /** Settings of Scalar (https://scalar.com/products/api-references/configuration) that keep it to this server. */
@@ -112,9 +120,4 @@ function settingsOf(folder: string, { readText }: PageOptions): object {
     agent: { disabled: true },
     ...(scheme !== undefined && { authentication: { preferredSecurityScheme: scheme } })
   }
-}
-
-/** Any text in HTML, as content or in an attribute: all but letters, digits and spaces by number. */
-function asEntities(text: string): string {
-  return text.replaceAll(/[^\p{L}\p{N} ]/gu, (character) => `&#${character.codePointAt(0)};`)
 }

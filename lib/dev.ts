@@ -1,0 +1,2 @@
+export { develop, type DevelopOptions } from './develop/develop.js'
+export { keep } from './develop/keep.js'

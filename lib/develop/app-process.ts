@@ -1,0 +1,130 @@
+/*
+ * The process that runs the application under development: a child of the development server, which owns the sockets and
+ * watches the files.
+ */
+import { existsSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { beginDevelopment } from '../discovery/development.js'
+import type { LoadedModule } from '../discovery/jiti-loader.js'
+import { AppRun } from './app-run.js'
+import { Compiler } from './compile.js'
+import { reasonOf } from './failure.js'
+import { failureHandler } from './failure-page.js'
+import type { FromApp, ToApp } from './messages.js'
+import { ModuleGraph } from './module-graph.js'
+import { RELOAD_SCRIPT } from './reload-signal.js'
+import { tell, tellError } from './terminal.js'
+
+const [, , entry = ''] = process.argv
+process.argv.splice(1, 2, entry) // as if Node ran the program
+if (existsSync('.env')) process.loadEnvFile('.env')
+
+quietWarnings()
+const compiler = new Compiler(entry, { sourceMaps: process.execArgv.some((option) => option.startsWith('--inspect')) })
+const graph = new ModuleGraph(compiler)
+const run = new AppRun({ entry, graph, send })
+const exit = process.exit.bind(process)
+let routes = ''
+
+beginDevelopment({
+  async loadModules(files) {
+    const modules = await Promise.all(files.map(loadModule))
+    return new Map(modules.map((module) => [module.file, module]))
+  },
+  servesDirectory: (apiDir) => run.servesDirectory(apiDir),
+  answerProblems(problems) {
+    const failure = problems.map(reasonOf)
+    run.attempt.broken.push(...failure)
+    return failureHandler(failure)
+  },
+  showRoutes: (table) => (routes = table),
+  reloadScript: RELOAD_SCRIPT
+})
+
+async function loadModule(file: string): Promise<LoadedModule> {
+  try {
+    return { file, exports: { ...(await graph.importNames(file)) } }
+  } catch (error) {
+    return { file, error }
+  }
+}
+
+/** Node 20 warns of a part of its own that later versions have for good. */
+function quietWarnings(): void {
+  const warn = process.emitWarning
+  process.emitWarning = (...given: unknown[]) => {
+    if (!String(given[0]).startsWith('vm.USE_MAIN_CONTEXT')) Reflect.apply(warn, process, given)
+  }
+}
+
+function send(message: FromApp): void {
+  if (process.connected) process.send?.(message)
+}
+
+let isStopping = false
+
+function stop(): void {
+  if (isStopping) return
+  isStopping = true
+  void run.stop().then(
+    () => exit(0),
+    (error: unknown) => {
+      tellError(error)
+      exit(1)
+    }
+  )
+}
+
+async function retire(): Promise<void> {
+  await run.doors.close()
+  stop()
+}
+
+const reactions: { [Type in ToApp['type']]: (message: Extract<ToApp, { type: Type }>, socket?: Socket) => void } = {
+  connection({ door, id }, socket) {
+    send({ type: 'connected', id })
+    if (socket !== undefined) run.doors.accept(door, socket) // the client may have left
+  },
+  listening: ({ door, address }) => run.doors.answer(door, address),
+  'not-listening': ({ door, code, message }) => run.doors.answer(door, Object.assign(new Error(message), { code })),
+  file: ({ event, file }) => {
+    send({ type: 'seen' })
+    run.changes.add(event, file)
+  },
+  retire: () => void retire(),
+  stop,
+  routes: () => tell(routes === '' ? 'no route files are served' : `routes\n${routes}`)
+}
+
+process.on('message', (message: ToApp, socket: Socket | undefined) => {
+  const react = reactions[message.type] as (message: ToApp, socket?: Socket) => void
+  react(message, socket)
+})
+process.on('disconnect', stop)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+
+/** The program ends itself because it cannot start; later it may end as it likes. */
+class ProgramExit extends Error {}
+
+process.exit = (code) => {
+  const { attempt } = run
+  if (!attempt.isPending || isStopping) return exit(code)
+  const error = new ProgramExit(
+    `The program has called process.exit(${code ?? ''}); above is what it has written before`
+  )
+  attempt.fail(error)
+  throw error
+}
+
+function fault(error: unknown): void {
+  if (error instanceof ProgramExit) return
+  const { attempt } = run
+  if (attempt.isPending && attempt.isEvaluated) return attempt.fail(error)
+  tell('an error that nobody caught; in production it ends the process')
+  tellError(error)
+}
+
+process.on('uncaughtException', fault)
+process.on('unhandledRejection', fault)
+
+await run.load([])

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { displayPath, type BootProblem } from '../errors/boot-error.js'
+import { readProperty } from '../errors/read-property.js'
+import { toReadableError } from '../errors/readable-error.js'
+import { isOwnFile } from './compile.js'
+import type { SourcePlace } from './source-error.js'
+
+/** One thing that keeps the application, or a route of it, from answering. */
+export interface FailureReason {
+  code: string
+  message: string
+  /** As seen from the working directory, with line and column where they are known. */
+  place: string | undefined
+  /** The lines around the place. */
+  frame: string | undefined
+  /** What was thrown. */
+  cause: string | undefined
+  fix: string
+}
+
+export type Failure = readonly FailureReason[]
+
+const FIX = 'Correct it and save: the application is loaded again'
+
+/** Of a whole application that does not start. */
+export function failureOf(thrown: unknown): Failure {
+  const problems = bootProblemsOf(thrown)
+  if (problems !== undefined) return problems.map(reasonOf)
+  const { message, name } = toReadableError(thrown)
+  return [
+    {
+      code: 'START_FAILED',
+      message: 'The application does not start',
+      ...shownCause(thrown, `${name}: ${message}`),
+      fix: FIX
+    }
+  ]
+}
+
+export function reasonOf({ code, message, files, fix, cause }: BootProblem): FailureReason {
+  const [file] = files
+  if (cause === undefined) {
+    return { code, message, place: file && displayPath(file), frame: undefined, cause: undefined, fix }
+  }
+  const error = toReadableError(cause)
+  const shown = shownCause(cause, `${error.name}: ${error.message}`)
+  return { code, message, ...shown, place: shown.place ?? (file && displayPath(file)), fix }
+}
+
+/** By its code: the application may have another copy of this package. */
+function bootProblemsOf(thrown: unknown): readonly BootProblem[] | undefined {
+  if (readProperty(thrown, 'code') !== 'BOOT_ERROR') return undefined
+  return readProperty(thrown, 'problems') as readonly BootProblem[]
+}
+
+function shownCause(thrown: unknown, cause: string): Pick<FailureReason, 'place' | 'frame' | 'cause'> {
+  const place = placeOf(thrown)
+  if (place === undefined) return { place: undefined, frame: undefined, cause }
+  return { place: `${displayPath(place.file)}:${place.line}:${place.column}`, frame: frameOf(place), cause }
+}
+
+/** `at GET (/app/api/route.ts:3:5)`, and the first line of a SyntaxError's stack: `/app/api/route.ts:3`. */
+const STACK_PLACE = /(?:^|[\s(])((?:file:\/\/)?\/[^():]+):(\d+)(?::(\d+))?\)?$/gm
+
+/** Where in the application something was thrown. */
+function placeOf(thrown: unknown): SourcePlace | undefined {
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
+  for (const [, path = '', line, column] of stack.matchAll(STACK_PLACE)) {
+    const file = path.startsWith('file:') ? fileURLToPath(path) : path
+    if (isOwnFile(file)) return { file, line: Number(line), column: Number(column ?? 1) }
+  }
+  return undefined
+}
+
+const LINES_AROUND = 3
+
+/** The lines around a place, numbered, with a mark below the column. */
+function frameOf({ file, line, column }: SourcePlace): string | undefined {
+  const lines = readLines(file)
+  if (line < 1 || line > lines.length) return undefined
+  const first = Math.max(1, line - LINES_AROUND)
+  const shown = lines.slice(first - 1, line + LINES_AROUND)
+  const width = String(line + LINES_AROUND).length
+  return shown
+    .flatMap((text, index) => {
+      const number = first + index
+      const head = `${number === line ? '>' : ' '} ${String(number).padStart(width)} | `
+      const mark = `${' '.repeat(width + 2)} | ${' '.repeat(Math.max(0, column - 1))}^`
+      return number === line ? [head + text, mark] : [head + text]
+    })
+    .join('\n')
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/)
+  } catch {
+    return [] // removed since
+  }
+}
+
+/** For the terminal. */
+export function failureText(failure: Failure): string {
+  return failure
+    .map(({ code, message, place, frame, cause, fix }) =>
+      [
+        `${message} (${code})`,
+        ...(place === undefined ? [] : [`  ${place}`]),
+        ...(cause === undefined ? [] : [indent(cause)]),
+        ...(frame === undefined ? [] : [indent(frame)]),
+        `  Fix: ${fix}`
+      ].join('\n')
+    )
+    .join('\n\n')
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '  ')
+}

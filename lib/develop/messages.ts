@@ -1,0 +1,27 @@
+import type { AddressInfo } from 'node:net'
+import type { ListenPlace } from './divert-listen.js'
+
+/** What a file went through, in the words of chokidar. */
+export type FileEvent = 'add' | 'change' | 'unlink'
+
+/** From the development server to the process that runs the application. */
+export type ToApp =
+  | { type: 'connection'; door: string; id: number }
+  | { type: 'listening'; door: string; address: AddressInfo | string }
+  | { type: 'not-listening'; door: string; code: string; message: string }
+  | { type: 'file'; event: FileEvent; file: string }
+  | { type: 'retire' }
+  | { type: 'stop' }
+  | { type: 'routes' }
+
+/** The other way. */
+export type FromApp =
+  | { type: 'listen'; door: string; place: ListenPlace }
+  | { type: 'leave'; door: string }
+  | { type: 'watch'; directories: string[] }
+  /** The first application answers, or the page that says why it does not. */
+  | { type: 'ready' }
+  /** A connection has arrived. */
+  | { type: 'connected'; id: number }
+  /** A file's event has been read: the process is not stuck. */
+  | { type: 'seen' }

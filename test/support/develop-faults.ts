@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { SERVER, type Files } from './develop-project.js'
+import { expectAnswer, type Row } from './develop-row.js'
+
+const TWO: Files = {
+  'src/server.ts': SERVER,
+  'src/api/one/route.ts': 'export const GET = () => ({ one: 1 })',
+  'src/api/two/route.ts': 'export const GET = () => ({ two: 2 })'
+}
+
+const HTML = { accept: 'text/html,*/*' }
+
+/** What breaks one route, by what the page must say. */
+const BROKEN: readonly (readonly [string, string, RegExp])[] = [
+  ['a syntax error', 'export const GET = () => ({\n  one: = 1\n})', /SyntaxError.*<pre>.*one/s],
+  ['a throw at import', 'const list = undefined as any\nexport const GET = list.map(String)', /TypeError/],
+  ['a missing export', 'import { none } from "twinroute"\nexport const GET = () => none', /does not provide an export/],
+  ['a missing file', 'import "./none.js"\nexport const GET = () => 1', /none/],
+  ['a wrong export', 'export const get = () => 1', /Did you mean GET/]
+]
+
+export const FAULT_ROWS: Row[] = [
+  ...BROKEN.map(([what, text, shown]): Row => ({
+    name: `${what}: its route answers 500 with a page, all others are served, and mended it is back`,
+    files: TWO,
+    async run(project) {
+      await project.change({ 'src/api/one/route.ts': text })
+      const page = await project.get('/api/one', HTML)
+      assert.equal(page.status, 500)
+      assert.match(
+        page.text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))),
+        shown
+      )
+      const json = await project.get('/api/one')
+      assert.equal(json.status, 500)
+      assert.match((JSON.parse(json.text) as { error: { code: string } }).error.code, /^ROUTE_/)
+      await expectAnswer(project, '/api/two', { two: 2 })
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 3 })' })
+      await expectAnswer(project, '/api/one', { one: 3 })
+    }
+  })),
+  {
+    name: 'two files for one path break that path alone',
+    files: TWO,
+    async run(project) {
+      await project.change({ 'src/api/(group)/one/route.ts': 'export const GET = () => ({ one: 2 })' })
+      assert.equal((await project.get('/api/one')).status, 500)
+      await expectAnswer(project, '/api/two', { two: 2 })
+      await project.reload(() => project.remove('src/api/(group)'))
+      await expectAnswer(project, '/api/one', { one: 1 })
+    }
+  },
+  {
+    name: 'a broken shared module breaks the routes that import it, no others',
+    files: {
+      ...TWO,
+      'src/name.ts': 'export const name = 1',
+      'src/api/one/route.ts': 'import { name } from "../../name.js"\nexport const GET = () => ({ one: name })'
+    },
+    async run(project) {
+      await project.change({ 'src/name.ts': 'throw new Error("broken")' })
+      assert.match((await project.get('/api/one')).text, /Error: broken/)
+      await expectAnswer(project, '/api/two', { two: 2 })
+      await project.change({ 'src/name.ts': 'export const name = 2' })
+      await expectAnswer(project, '/api/one', { one: 2 })
+    }
+  },
+  {
+    name: 'a broken middleware map, or program: every request gets the page, since nothing may pass unguarded',
+    files: { ...TWO, 'src/middleware.ts': 'export const middleware = {}' },
+    async run(project) {
+      await project.change({ 'src/middleware.ts': 'export const middleware = { "/api/[[": [] }' })
+      for (const path of ['/api/one', '/api/two', '/']) assert.equal((await project.get(path)).status, 500)
+      await project.change({ 'src/middleware.ts': 'export const middleware = {}' })
+      await expectAnswer(project, '/api/one', { one: 1 })
+      await project.change({ 'src/server.ts': 'throw new Error("no program")' })
+      assert.match((await project.get('/api/one')).text, /no program/)
+      await project.change({ 'src/server.ts': SERVER })
+      await expectAnswer(project, '/api/one', { one: 1 })
+    }
+  },
+  {
+    name: 'an application that does not start at first shows why at its likely address, and starts when it is mended',
+    files: { ...TWO, 'src/server.ts': 'export const x: = 1' },
+    env: { PORT: '0' },
+    async run(project) {
+      assert.match((await project.get('/anything')).text, /SyntaxError/)
+      await project.change({ 'src/server.ts': SERVER })
+      const [, address = ''] = await project.says(/reloaded in[^]*|$/)
+      assert.equal(address, '')
+    }
+  },
+  {
+    name: 'a program that ends itself because it cannot start',
+    files: {
+      ...TWO,
+      'src/server.ts': `
+        import { createApp } from 'twinroute'
+        import { port } from './port.js'
+        async function main() { if (port !== 0) throw new Error('bad port'); await (await createApp({ apiDir: new URL('./api', import.meta.url), port })).start() }
+        main().catch((error) => { console.error(error.message); process.exit(1) })`,
+      'src/port.ts': 'export const port: number = 0'
+    },
+    async run(project) {
+      await expectAnswer(project, '/api/one', { one: 1 })
+      await project.change({ 'src/port.ts': 'export const port: number = 1' })
+      assert.match((await project.get('/api/one')).text, /process\.exit\(1\)/)
+      await project.change({ 'src/port.ts': 'export const port: number = 0' })
+      await expectAnswer(project, '/api/one', { one: 1 })
+    }
+  },
+  {
+    name: 'a top-level await that never ends: the application before it answers, and the next change is loaded',
+    files: TWO,
+    async run(project) {
+      project.write({ 'src/api/one/route.ts': 'await new Promise(() => {})\nexport const GET = () => 1' })
+      await project.says(/still waits: a top-level await in src\/api\/one\/route\.ts/)
+      await expectAnswer(project, '/api/two', { two: 2 })
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 4 })' })
+      await expectAnswer(project, '/api/one', { one: 4 })
+    }
+  },
+  {
+    name: 'an endless loop: the process is ended, and the next one loads the mended file',
+    files: TWO,
+    async run(project) {
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 5 })' })
+      project.write({ 'src/api/one/route.ts': 'for (;;);' })
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      project.write({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 6 })' })
+      await project.eventually('/api/one', '{"one":6}')
+    }
+  },
+  {
+    name: 'modules that import each other',
+    files: {
+      ...TWO,
+      'src/a.ts':
+        'import { b } from "./b.js"\nexport function a(): string { return "a" }\nexport const both = () => a() + b()',
+      'src/b.ts': 'import { a } from "./a.js"\nexport function b(): string { return "b" + a() }',
+      'src/api/one/route.ts': 'import { both } from "../../a.js"\nexport const GET = () => ({ both: both() })'
+    },
+    async run(project) {
+      await expectAnswer(project, '/api/one', { both: 'aba' })
+      await project.change({ 'src/b.ts': 'import { a } from "./a.js"\nexport const b = (): string => "B" + a()' })
+      await expectAnswer(project, '/api/one', { both: 'aBa' })
+    }
+  },
+  {
+    name: 'an error that nobody catches is told and ends nothing',
+    files: {
+      ...TWO,
+      'src/api/one/route.ts':
+        'export const GET = () => { setTimeout(() => { throw new Error("late") }); return { one: 1 } }'
+    },
+    async run(project) {
+      await expectAnswer(project, '/api/one', { one: 1 })
+      await project.says(/Error: late/)
+      await expectAnswer(project, '/api/two', { two: 2 })
+    }
+  }
+]

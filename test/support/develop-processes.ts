@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { SERVER, type Files } from './develop-project.js'
+import { expectAnswer, type Row } from './develop-row.js'
+
+const ONE: Files = { 'src/server.ts': SERVER, 'src/api/one/route.ts': 'export const GET = () => ({ one: 1 })' }
+
+const PID: Files = {
+  ...ONE,
+  'src/api/pid/route.ts': 'export const GET = () => ({ pid: process.pid, value: process.env.VALUE })'
+}
+
+/** The processes of a group that still run. */
+function groupOf(pid: number): string[] {
+  const lines = execFileSync('ps', ['-e', '-o', 'pgid=,pid=,stat=']).toString().trim().split('\n')
+  return lines.filter((line) => line.trim().startsWith(`${pid} `) && !/ Z/.test(line))
+}
+
+/** A WebSocket with the text of its first frame. */
+async function openWebSocket(url: string): Promise<[Socket, string]> {
+  const headers = {
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'x'.repeat(22) + '=='
+  }
+  const [, socket, head] = (await once(get(url, { headers }), 'upgrade')) as [IncomingMessage, Socket, Buffer]
+  const [frame] = head.length > 0 ? [head] : ((await once(socket, 'data')) as [Buffer])
+  socket.resume()
+  return [socket, frame.subarray(2).toString()]
+}
+
+/** Types above the line of the breakpoint are removed when the file is compiled. */
+const DEBUGGED = `
+interface Terms {
+  a: number
+  b: number
+}
+
+export function GET(): object {
+  const { a, b }: Terms = { a: 1, b: 2 }
+  const sum: number = a + b
+  return { sum }
+}`
+const DEBUGGED_LINE = 8
+
+type Socketlike = NodeJS.EventEmitter & { send(text: string): void; terminate(): void }
+const WebSocket = createRequire(import.meta.url)('ws') as new (url: string) => Socketlike
+
+type Message = Readonly<Record<string, unknown>>
+
+/** A debugger's end of the inspector protocol. */
+class Debugged {
+  readonly #socket: Socketlike
+  #messages: Message[] = []
+  #wake: () => void = () => undefined
+  #id = 0
+
+  constructor(socket: Socketlike) {
+    this.#socket = socket
+    socket.on('message', (data) => {
+      this.#messages.push(JSON.parse(String(data)) as Message)
+      this.#wake()
+    })
+  }
+
+  static async connect(url: string): Promise<Debugged> {
+    const socket = new WebSocket(url)
+    await once(socket, 'open')
+    return new Debugged(socket)
+  }
+
+  async ask(method: string, params: object = {}): Promise<void> {
+    const id = ++this.#id
+    this.#socket.send(JSON.stringify({ id, method, params }))
+    await this.#message((message) => message['id'] === id)
+  }
+
+  /** The line, from 0, at which the program is held. */
+  async paused(): Promise<number> {
+    const message = await this.#message(({ method }) => method === 'Debugger.paused')
+    const { callFrames } = message['params'] as { callFrames: { location: { lineNumber: number } }[] }
+    return callFrames[0]?.location.lineNumber ?? -1
+  }
+
+  close(): void {
+    this.#socket.terminate()
+  }
+
+  async #message(isWanted: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const found = this.#messages.find(isWanted)
+      this.#messages = this.#messages.filter((message) => message !== found)
+      if (found !== undefined) return found
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+}
+
+export const PROCESS_ROWS: Row[] = [
+  {
+    name: 'an open event stream holds no reload, and its client comes back to the new code',
+    files: {
+      ...ONE,
+      'src/api/events/route.ts': `
+        export async function* GET(request) {
+          yield 'first\\n'
+          await new Promise((resolve) => request.signal.addEventListener('abort', resolve))
+          yield 'last\\n'
+        }`
+    },
+    async run(project) {
+      const stream = await fetch(`${project.address}/api/events`)
+      const body = stream.body!.getReader()
+      await body.read()
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' })
+      await expectAnswer(project, '/api/one', { one: 2 })
+      let text = ''
+      for (let part = await body.read(); !part.done; part = await body.read())
+        text += Buffer.from(part.value).toString()
+      assert.equal(text, 'last\n')
+    }
+  },
+  {
+    name: 'a request that is being answered ends with the code it began with',
+    files: {
+      ...ONE,
+      'src/api/slow/route.ts': `
+        export const GET = async () => { await new Promise((resolve) => setTimeout(resolve, 700)); return { slow: 1 } }`
+    },
+    async run(project) {
+      const slow = project.get('/api/slow')
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' })
+      await expectAnswer(project, '/api/one', { one: 2 })
+      assert.deepEqual(await slow, { status: 200, text: '{"slow":1}' })
+    }
+  },
+  {
+    name: 'a WebSocket is closed when its application is replaced, and a new one meets the new code',
+    files: {
+      ...ONE,
+      'src/word.ts': 'export const word = "first"',
+      'src/server.ts': `
+        import websocket from '@fastify/websocket'
+        import { createApp } from 'twinroute'
+        import { word } from './word.js'
+        const app = await createApp({ apiDir: new URL('./api', import.meta.url), port: 0 })
+        await app.register(websocket)
+        app.register(async (scope) => scope.get('/socket', { websocket: true }, (socket) => { socket.send(word) }))
+        await app.start()`
+    },
+    async run(project) {
+      const [before, word] = await openWebSocket(`${project.address}/socket`)
+      assert.equal(word, 'first')
+      const closed = once(before, 'close')
+      await project.change({ 'src/word.ts': 'export const word = "second"' })
+      await closed
+      const [after, next] = await openWebSocket(`${project.address}/socket`)
+      assert.equal(next, 'second')
+      after.destroy()
+    }
+  },
+  {
+    name: 'keep holds a value over changes of its own file, and closes it at the end',
+    files: {
+      ...ONE,
+      'src/db.ts': `
+        import { keep } from 'twinroute/dev'
+        export const db = keep('db', () => { console.log('opened'); return { queries: 0 } }, () => console.log('closed'))
+        export const version = 1`,
+      'src/api/one/route.ts':
+        'import { db, version } from "../../db.js"\nexport const GET = () => ({ queries: ++db.queries, version })'
+    },
+    async run(project) {
+      await expectAnswer(project, '/api/one', { queries: 1, version: 1 })
+      await project.change({
+        'src/db.ts': `
+          import { keep } from 'twinroute/dev'
+          export const db = keep('db', () => ({ queries: 100 }), () => console.log('closed'))
+          export const version = 2`
+      })
+      await expectAnswer(project, '/api/one', { queries: 2, version: 2 })
+      await project.end()
+      assert.deepEqual(project.printed.match(/^opened|^closed/gm), ['opened', 'closed'])
+    }
+  },
+  {
+    name: 'a changed .env replaces the process and keeps the socket: no connection is refused',
+    files: { ...PID, '.env': 'VALUE=1' },
+    async run(project) {
+      const first = JSON.parse((await project.get('/api/pid')).text) as { pid: number; value: string }
+      assert.equal(first.value, '1')
+      const load = { isOver: false }
+      const statuses = new Set<unknown>()
+      const client = async (): Promise<void> => {
+        while (!load.isOver) statuses.add(await project.get('/api/one').then(({ status }) => status, String))
+      }
+      const clients = Array.from({ length: 4 }, client)
+      await project.reload(() => project.write({ '.env': 'VALUE=2' }))
+      let now = first
+      while (now.pid === first.pid) now = JSON.parse((await project.get('/api/pid')).text) as typeof first
+      load.isOver = true
+      await Promise.all(clients)
+      assert.equal(now.value, '2')
+      assert.deepEqual([...statuses], [200])
+    }
+  },
+  {
+    name: 'a key prints the table of routes, another one starts the process anew',
+    files: PID,
+    async run(project) {
+      assert.doesNotMatch(project.printed, /\/api\/pid/)
+      project.type('r')
+      await project.says(/\/api\/pid .*route\.ts/)
+      await project.reload(() => project.type('s'))
+      await expectAnswer(project, '/api/one', { one: 1 })
+    }
+  },
+  {
+    name: 'Ctrl-C at any moment leaves no process and exit code 0',
+    files: ONE,
+    async run(project) {
+      const group = project.pid
+      project.write({ 'src/api/one/route.ts': 'await new Promise(() => {})\nexport const GET = () => 1' })
+      assert.equal(await project.end(), 0)
+      assert.deepEqual(groupOf(group), [])
+    }
+  },
+  {
+    name: 'a development server that is killed leaves no process',
+    files: ONE,
+    async run(project) {
+      const group = project.pid
+      const open = connect(Number(new URL(project.address).port), '127.0.0.1')
+      await once(
+        open.on('error', () => undefined),
+        'connect'
+      )
+      process.kill(project.pid, 'SIGKILL')
+      const end = Date.now() + 20_000
+      while (groupOf(group).length > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
+      assert.deepEqual(groupOf(group), [])
+      open.destroy()
+    }
+  },
+  {
+    name: 'a port in use: the next free one, and it says so',
+    files: { ...ONE, 'src/server.ts': SERVER.replace('port: 0', 'port: Number(process.env.WANTED ?? 0)') },
+    async run(project) {
+      const other = createServer().listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      const { port } = other.address() as AddressInfo
+      await project.reload(() => project.write({ '.env': `WANTED=${port}` }))
+      await project.says(new RegExp(`port ${port} is in use: listening on \\d+`))
+      other.close()
+    }
+  },
+  {
+    name: 'tsconfig paths, and a package of the same repository behind a link',
+    files: {
+      ...ONE,
+      'tsconfig.json':
+        '{ "compilerOptions": { "paths": { "#names/*": ["./src/names/*"], "@names/*": ["./src/names/*"] } } }',
+      'src/names/ann.ts': 'export const name = "Ann"',
+      'src/api/one/route.ts': 'import { name } from "@names/ann"\nexport const GET = () => ({ name })'
+    },
+    async run(project) {
+      await expectAnswer(project, '/api/one', { name: 'Ann' })
+      await project.change({ 'src/names/ann.ts': 'export const name = "Bob"' })
+      await expectAnswer(project, '/api/one', { name: 'Bob' })
+    }
+  },
+  {
+    name: 'breakpoints hold in the lines of TypeScript files, also after a change',
+    files: { ...ONE, 'src/api/one/route.ts': DEBUGGED },
+    args: ['--inspect-port', '0'],
+    async run(project) {
+      const [url] = await project.says(/ws:\/\/\S+/)
+      const debugged = await Debugged.connect(url)
+      await debugged.ask('Debugger.enable')
+      await debugged.ask('Debugger.setBreakpointByUrl', { urlRegex: 'one/route\\.ts$', lineNumber: DEBUGGED_LINE })
+      for (const answer of [{ sum: 3 }, { sum: 30 }]) {
+        const paused = debugged.paused()
+        const asked = expectAnswer(project, '/api/one', answer)
+        assert.equal(await paused, DEBUGGED_LINE)
+        await debugged.ask('Debugger.resume')
+        await asked
+        await project
+          .change({ 'src/api/one/route.ts': DEBUGGED.replace('{ sum }', '{ sum: sum * 10 }') })
+          .catch(() => undefined)
+      }
+      debugged.close()
+    }
+  }
+]

@@ -1,0 +1,31 @@
+// `npm run test:dev`: `twinroute dev` in projects of its own, each in a temporary folder: what is edited there, what breaks,
+// what is open meanwhile. `-- WORD...` runs the rows whose names hold one of the words. Ends with `N rows, M failed`.
+import { DevelopProject } from './develop-project.js'
+import { EDIT_ROWS } from './develop-edits.js'
+import { FAULT_ROWS } from './develop-faults.js'
+import { PROCESS_ROWS } from './develop-processes.js'
+
+const words = process.argv.slice(2)
+const rows = [...EDIT_ROWS, ...FAULT_ROWS, ...PROCESS_ROWS].filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
+)
+let failed = 0
+for (const { name, files, args, env, run } of rows) {
+  const project = new DevelopProject(files)
+  try {
+    await project.start(args, env)
+    await run(project)
+    print(`ok      ${name}`)
+  } catch (error) {
+    failed++
+    print(`FAILED  ${name}\n${error instanceof Error ? error.stack : String(error)}`)
+  } finally {
+    await project.dispose()
+  }
+}
+print(`${rows.length} rows, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
