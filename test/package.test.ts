@@ -205,7 +205,7 @@ t.test('every direct dependency allows the oldest Node that this package allows'
 
 t.test('runtime packages are ranges, tools are exact versions', async (t) => {
   const runtime = { ...manifest.dependencies, ...manifest.peerDependencies }
-  for (const [name, range] of Object.entries<string>(runtime)) t.match(range, /^\^\d/, name)
+  for (const [name, range] of Object.entries<string>(runtime)) t.match(range, /^(\^|>=)\d/, name)
   for (const [name, version] of Object.entries<string>(manifest.devDependencies)) {
     t.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name)
   }

@@ -1,0 +1,6 @@
+import { database } from '../../database.js'
+
+export async function GET() {
+  await database.query('select 1')
+  return { status: 'healthy' }
+}

@@ -1,0 +1,4 @@
+import { createNotesApp } from './app.js'
+
+const app = await createNotesApp()
+await app.start()
