@@ -505,7 +505,7 @@ async function comments(t: Test, setting: Setting, { call }: Example) {
   t.match(categories.body.meta, { timestamp: ISO })
 }
 
-async function others(t: Test, setting: Setting, { call }: Example) {
+async function others(t: Test, setting: Setting, { call, address }: Example) {
   const health = await call('GET', '/api/health')
   t.equal(health.status, 200)
   t.match(health.body, { status: 'healthy', timestamp: ISO })
@@ -519,6 +519,17 @@ async function others(t: Test, setting: Setting, { call }: Example) {
   t.ok(page.headers.get('content-security-policy')?.includes(`'nonce-${nonce}'`), 'the policy names the page’s nonce')
   const again = await call('GET', '/api/public/info', { headers: { accept: 'text/html' } })
   t.notOk(again.text.includes(nonce), 'every answer has its own')
+
+  const docs = await call('GET', '/docs')
+  if (setting.mode === 'production') {
+    refused(t, setting, docs, [404, 'NOT_FOUND'])
+    refused(t, setting, await call('GET', '/docs/openapi.json'), [404, 'NOT_FOUND'])
+  } else {
+    t.match(docs.headers.get('content-type'), 'text/html')
+    t.ok(docs.text.includes('docs/openapi.json'), 'the API page')
+    const document = await fetch(`${address}/docs/openapi.json`) // it names fields that no answer has
+    t.ok('/api/users/{userId}' in ((await document.json()) as any).paths)
+  }
 
   const { user, token } = await signUp(call, 'Dashboard User')
   await call('POST', '/api/posts', { token, body: { title: 'On my dashboard' } })

@@ -72,6 +72,9 @@ function error(description: string, form: 'Error' | 'FlatError' = 'Error'): obje
 
 const INVALID = error('The request is not valid')
 const TOKEN = error('The token is missing, expired or invalid', 'FlatError')
+const UNCHECKED = error('The token could not be checked', 'FlatError')
+/** What the flat form of `authenticate` answers. */
+const GUARDED = { 401: TOKEN, 500: UNCHECKED }
 const UNTYPED = { default: { description: 'An answer without a schema' } }
 /** Of a route with response schemas: what it may answer beside them. */
 const OTHERS = { '4XX': error('The request was refused'), '5XX': error('The server failed') }
@@ -366,7 +369,7 @@ t.test('the chain shows by itself', async (t) => {
   t.strictSame(paths['/api/login'].post, { operationId: 'postApiLogin', responses: UNTYPED, security: [] })
   t.strictSame(paths['/api/users'].get, {
     operationId: 'getApiUsers',
-    responses: { 401: TOKEN, 429: limited, ...UNTYPED },
+    responses: { ...GUARDED, 429: limited, ...UNTYPED },
     security: [{ bearer: [] }]
   })
   t.strictSame(paths['/api/users'].post, {
@@ -388,6 +391,7 @@ t.test('the chain shows by itself', async (t) => {
       },
       403: error("The user's role is not admin or owner"),
       429: limited,
+      500: UNCHECKED,
       ...UNTYPED
     },
     security: [{ bearer: [] }]
@@ -403,7 +407,7 @@ t.test('what another prefix may run for some requests asks nothing of all', asyn
   t.strictSame(paths['/api/users/{id}'].get, {
     operationId: 'getApiUsersById',
     parameters: [{ name: 'id', in: 'path', required: true, schema: TEXT }],
-    responses: { 401: TOKEN, ...UNTYPED },
+    responses: { ...GUARDED, ...UNTYPED },
     security: [{}, { bearer: [] }]
   })
 })
@@ -452,6 +456,7 @@ t.test('any middleware can be described, and keeps what it wraps', async (t) => 
       },
       404: { description: 'No such customer' },
       423: error('Locked', 'FlatError'),
+      500: UNCHECKED,
       ...UNTYPED
     },
     security: [{ key: [], bearer: [] }]
@@ -533,7 +538,7 @@ t.test('routes of Fastify with a schema are in it, behind the middleware map', a
         }
       },
       400: INVALID,
-      401: TOKEN
+      ...GUARDED
     },
     security: [{ bearer: [] }]
   })
@@ -611,7 +616,7 @@ t.test('the host may be any Fastify, with prefixes, and several trees', async (t
       get: {
         operationId: 'getByTenantApiNotesById',
         parameters: ['tenant', 'id'].map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
-        responses: { 401: TOKEN, ...UNTYPED },
+        responses: { ...GUARDED, ...UNTYPED },
         security: [{ bearer: [] }]
       }
     }
@@ -775,7 +780,7 @@ t.test('the document of the example is valid, and says who may do what', async (
   const { paths, components } = await documentOf(t, app as FastifyInstance)
   t.strictSame(paths['/api/profile'].get.security, [{ bearer: [] }])
   const others = ['4XX', '5XX']
-  t.strictSame(Object.keys(paths['/api/admin/stats'].get.responses), ['200', '401', '403', ...others])
+  t.strictSame(Object.keys(paths['/api/admin/stats'].get.responses), ['200', '401', '403', '500', ...others])
   t.strictSame(Object.keys(paths['/api/users/{userId}'].put.responses), ['200', '400', '404', '409', ...others])
   const statuses = ['200', '400', '401', '429', '500', '503']
   t.strictSame(Object.keys(paths['/api/auth/login'].post.responses), [...statuses, ...others])
@@ -789,4 +794,13 @@ t.test('the document of the example is valid, and says who may do what', async (
   t.strictSame(paths['/api/posts'].get.security, [])
   t.ok('/session/draft' in paths)
   t.strictSame(Object.keys(components.securitySchemes), ['bearer'])
+
+  for (const [API_DOCS, status] of [
+    ['', 404],
+    ['on', 200]
+  ] as const) {
+    const production = await createExample(readConfig({ ...config, NODE_ENV: 'production', API_DOCS }))
+    t.teardown(() => production.close())
+    t.equal((await production.inject('/docs')).statusCode, status, `production with API_DOCS=${API_DOCS}`)
+  }
 })

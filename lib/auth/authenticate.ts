@@ -60,10 +60,13 @@ export function authenticate<User>(options: FlatAuthentication | NestedAuthentic
   const check = options.form === 'flat' ? authenticateFlat(options) : authenticateNested(options)
   return addDescription(check, {
     security: 'bearer',
-    responses: { 401: 'The token is missing, expired or invalid' },
+    // the nested form throws what fails
+    responses: { 401: NO_VALID_TOKEN, ...(options.form === 'flat' && { 500: 'The token could not be checked' }) },
     form: options.form
   })
 }
+
+const NO_VALID_TOKEN = 'The token is missing, expired or invalid'
 
 function rulesOf(form: unknown): Readonly<Record<string, OptionRule>> {
   if (form === 'flat') return FLAT_RULES

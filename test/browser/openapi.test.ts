@@ -4,6 +4,7 @@ import { authenticate } from 'twinroute/auth'
 import { openapi } from 'twinroute/openapi'
 import { z } from 'zod'
 import { openPage, sendPolicy, skip, strictPolicy } from '../support/browser.js'
+import { startExample } from '../support/example.js'
 import { addressOf, appOf } from '../support/hosts.js'
 
 const STRICT_POLICY = strictPolicy("'self' data:")
@@ -45,3 +46,18 @@ for (const policy of ['its own policy', 'a strict policy of the application']) {
     t.strictSame(problems, [], 'no error in the console')
   })
 }
+
+t.test("the example's page works under its security headers, and sends requests with a token", { skip }, async (t) => {
+  const { address, services } = await startExample(t, { NODE_ENV: 'development', DATABASE_URL: 'memory:' })
+  const { page, problems, outside } = await openPage(t, [`${address}/`, 'data:'])
+  await page.goto(`${address}/docs#tag/accounts/GET/api/profile`)
+  const token = services.tokens.generateAccessToken({ userId: 'user-of-the-page', role: 'user' })
+  await page.getByPlaceholder('Token').filter({ visible: true }).first().fill(token)
+  const testRequest = page.getByRole('button', { name: /Test Request.*\/api\/profile/ })
+  await testRequest.first().click()
+  const client = page.getByRole('dialog')
+  await client.getByRole('button', { name: /^Send/ }).first().click()
+  await client.getByText('user-of-the-page').first().waitFor()
+  t.strictSame(outside, [], 'nothing was asked of anybody else')
+  t.strictSame(problems, [], 'no error in the console')
+})

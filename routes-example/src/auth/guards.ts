@@ -42,7 +42,11 @@ const NO_TOKEN = 'The token is missing, expired or invalid'
 /** Flat form: `request.user` is `{ userId, role }`, from the token alone. */
 export const signedIn: Middleware = (request, response, next) =>
   request.services.guards.signedIn(request, response, next)
-describeMiddleware(signedIn, { security: 'bearer', responses: { 401: NO_TOKEN }, form: 'flat' })
+describeMiddleware(signedIn, {
+  security: 'bearer',
+  responses: { 401: NO_TOKEN, 500: 'The token could not be checked' },
+  form: 'flat'
+})
 
 /** Nested form: `request.user` is the user's record. */
 export const currentUser: Middleware = (request, response, next) =>
