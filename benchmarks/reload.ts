@@ -1,6 +1,6 @@
 // `npm run bench:reload`: from saving a file to the new answer, with 10, 100 and 1,000 route files, and what clients see
 // meanwhile. `--node PATH` for another Node, `--routes 10,100` and `--only twinroute,tsx` for a part of it.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
@@ -182,6 +182,7 @@ function start(command: readonly string[], project: ReloadProject): ChildProcess
   })
 }
 
+print(`Node ${execFileSync(values.node, ['--version']).toString().trim()}`)
 for (const routes of values.routes.split(',').map(Number)) {
   for (const name of values.only.split(',')) {
     const project = new ReloadProject(routes, await freePort())
@@ -189,8 +190,11 @@ for (const routes of values.routes.split(',').map(Number)) {
     const child = start(COMMANDS[name] ?? [], project)
     try {
       const first = await until(project.port, '/api/edited', ({ status }) => status === 200)
+      if (Number.isNaN(first)) {
+        print(`${name}, ${routes} routes: no answer`)
+        continue
+      }
       print(`${name}, ${routes} routes: first answer after ${(performance.now() - begun).toFixed(0)} ms; median / 95th`)
-      if (Number.isNaN(first)) continue
       await measureEdits(project, name === 'twinroute' ? EDITS : Math.min(EDITS, 5))
       await measureLoad(project, name === 'twinroute' ? EDITS_UNDER_LOAD : 10)
       if (name === 'twinroute') await measureHeap(project)

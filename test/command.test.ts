@@ -390,6 +390,9 @@ const REFUSALS: Refusal[] = [
     args: ['types', '--output', 'notes.txt/routes.ts'],
     says: /^notes\.txt\/routes\.ts cannot be (read|written): ENOTDIR/
   },
+  { args: ['dev'], says: /^There is no src\/server\.ts and no server\.ts and .*\n.*name the program that starts it/ },
+  { args: ['dev', 'src/main.ts'], says: /^src\/main\.ts is no file \(seen from .*\)\n$/ },
+  { args: ['dev', '--inspct'], says: /^twinroute dev has no option --inspct; did you mean --inspect\?\n$/ },
   { args: ['types', '--chek'], says: /^twinroute types has no option --chek; did you mean --check\?\n$/ },
   {
     args: ['types'],

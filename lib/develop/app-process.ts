@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { beginDevelopment } from '../discovery/development.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
 import { AppRun } from './app-run.js'
@@ -75,8 +76,11 @@ function stop(): void {
   )
 }
 
+/** Milliseconds in which clients leave that have no open request; streams end only when the application closes. */
+const LEAVING_TIME = 1500
+
 async function retire(): Promise<void> {
-  await run.doors.close()
+  await Promise.race([run.doors.close(), wait(LEAVING_TIME)])
   stop()
 }
 

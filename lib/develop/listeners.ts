@@ -24,7 +24,10 @@ export class Listeners {
   async listen(door: string, place: ListenPlace): Promise<AddressInfo | string> {
     const known = this.#listeners.get(door)
     if (known !== undefined) return known.address
-    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#connect(door, socket))
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+      socket.on('error', () => undefined) // the client has left before it was served
+      this.#connect(door, socket)
+    })
     const address = await this.#listenNear(server, place)
     this.#listeners.set(door, { server, address })
     return address

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { SERVER, type Files } from './develop-project.js'
 import { expectAnswer, type Row } from './develop-row.js'
@@ -12,6 +13,15 @@ const ONE: Files = { 'src/server.ts': SERVER, 'src/api/one/route.ts': 'export co
 const PID: Files = {
   ...ONE,
   'src/api/pid/route.ts': 'export const GET = () => ({ pid: process.pid, value: process.env.VALUE })'
+}
+
+const EVENTS: Files = {
+  'src/api/events/route.ts': `
+    export async function* GET(request) {
+      yield 'first\\n'
+      await new Promise((resolve) => request.signal.addEventListener('abort', resolve))
+      yield 'last\\n'
+    }`
 }
 
 /** The processes of a group that still run. */
@@ -104,15 +114,7 @@ class Debugged {
 export const PROCESS_ROWS: Row[] = [
   {
     name: 'an open event stream holds no reload, and its client comes back to the new code',
-    files: {
-      ...ONE,
-      'src/api/events/route.ts': `
-        export async function* GET(request) {
-          yield 'first\\n'
-          await new Promise((resolve) => request.signal.addEventListener('abort', resolve))
-          yield 'last\\n'
-        }`
-    },
+    files: { ...ONE, ...EVENTS },
     async run(project) {
       const stream = await fetch(`${project.address}/api/events`)
       const body = stream.body!.getReader()
@@ -189,11 +191,12 @@ export const PROCESS_ROWS: Row[] = [
     }
   },
   {
-    name: 'a changed .env replaces the process and keeps the socket: no connection is refused',
-    files: { ...PID, '.env': 'VALUE=1' },
+    name: 'a changed .env replaces the process and keeps the socket: no connection is refused, no stream holds the old one',
+    files: { ...PID, ...EVENTS, '.env': 'VALUE=1' },
     async run(project) {
       const first = JSON.parse((await project.get('/api/pid')).text) as { pid: number; value: string }
       assert.equal(first.value, '1')
+      const stream = await fetch(`${project.address}/api/events`)
       const load = { isOver: false }
       const statuses = new Set<unknown>()
       const client = async (): Promise<void> => {
@@ -207,6 +210,32 @@ export const PROCESS_ROWS: Row[] = [
       await Promise.all(clients)
       assert.equal(now.value, '2')
       assert.deepEqual([...statuses], [200])
+      assert.equal(await stream.text(), 'first\nlast\n')
+      const end = Date.now() + 20_000
+      while (groupOf(project.pid).length > 2 && Date.now() < end) await wait(50)
+      assert.equal(groupOf(project.pid).length, 2, 'the server and one process')
+    }
+  },
+  {
+    name: 'a page that shows an error, and the API page, are told to load themselves again',
+    files: {
+      ...ONE,
+      'src/server.ts': `
+        import { createApp } from 'twinroute'
+        import { openapi } from 'twinroute/openapi'
+        const app = await createApp({ apiDir: new URL('./api', import.meta.url), port: 0 })
+        await app.register(openapi)
+        await app.start()`
+    },
+    async run(project) {
+      assert.match((await project.get('/docs')).text, /<script src="\/__twinroute\/reload\.js" nonce/)
+      assert.match((await project.get('/__twinroute/reload.js')).text, /new EventSource\('\/__twinroute\/reload'\)/)
+      const stream = await fetch(`${project.address}/__twinroute/reload`)
+      const events = stream.body!.getReader()
+      await events.read()
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' })
+      assert.equal(Buffer.from((await events.read()).value!).toString(), 'data: changed\n\n')
+      await events.cancel()
     }
   },
   {
@@ -242,7 +271,7 @@ export const PROCESS_ROWS: Row[] = [
       )
       process.kill(project.pid, 'SIGKILL')
       const end = Date.now() + 20_000
-      while (groupOf(group).length > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
+      while (groupOf(group).length > 0 && Date.now() < end) await wait(50)
       assert.deepEqual(groupOf(group), [])
       open.destroy()
     }
@@ -263,15 +292,30 @@ export const PROCESS_ROWS: Row[] = [
     name: 'tsconfig paths, and a package of the same repository behind a link',
     files: {
       ...ONE,
-      'tsconfig.json':
-        '{ "compilerOptions": { "paths": { "#names/*": ["./src/names/*"], "@names/*": ["./src/names/*"] } } }',
+      'tsconfig.json': '{ "compilerOptions": { "paths": { "@names/*": ["./src/names/*"] } } }',
       'src/names/ann.ts': 'export const name = "Ann"',
-      'src/api/one/route.ts': 'import { name } from "@names/ann"\nexport const GET = () => ({ name })'
+      'packages/ages/package.json': '{ "name": "@shop/ages", "type": "module", "exports": "./index.ts" }',
+      'packages/ages/index.ts': 'export const age: number = 7',
+      'src/api/one/route.ts': `
+        import { name } from "@names/ann"
+        import { age } from "@shop/ages"
+        export const GET = () => ({ name, age })`
     },
+    links: { '@shop/ages': 'packages/ages' },
     async run(project) {
-      await expectAnswer(project, '/api/one', { name: 'Ann' })
+      await expectAnswer(project, '/api/one', { name: 'Ann', age: 7 })
       await project.change({ 'src/names/ann.ts': 'export const name = "Bob"' })
-      await expectAnswer(project, '/api/one', { name: 'Bob' })
+      await project.change({ 'packages/ages/index.ts': 'export const age: number = 8' })
+      await expectAnswer(project, '/api/one', { name: 'Bob', age: 8 })
+    }
+  },
+  {
+    name: 'a file system that reports no changes is polled',
+    files: ONE,
+    env: { CHOKIDAR_USEPOLLING: '1' },
+    async run(project) {
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' })
+      await expectAnswer(project, '/api/one', { one: 2 })
     }
   },
   {

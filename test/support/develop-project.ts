@@ -29,13 +29,15 @@ export class DevelopProject {
   printed = ''
   address = ''
 
-  constructor(files: Files) {
+  /** @param links of its packages to folders of its own */
+  constructor(files: Files, links: Files = {}) {
     this.write({ 'package.json': '{"type":"module"}', ...files })
     mkdirSync(join(this.folder, 'node_modules'), { recursive: true })
     for (const name of ['fastify', 'express', 'ws', '@fastify/websocket']) {
       this.#link(name, join(root, 'node_modules', name))
     }
     this.#link('twinroute', root)
+    for (const [name, folder] of Object.entries(links)) this.#link(name, this.path(folder))
   }
 
   #link(name: string, target: string): void {

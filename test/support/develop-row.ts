@@ -5,6 +5,8 @@ import type { DevelopProject, Files } from './develop-project.js'
 export interface Row {
   name: string
   files: Files
+  /** Of packages to folders of the project. */
+  links?: Files
   args?: readonly string[]
   env?: NodeJS.ProcessEnv
   run(project: DevelopProject): Promise<void>

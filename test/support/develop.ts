@@ -10,8 +10,8 @@ const rows = [...EDIT_ROWS, ...FAULT_ROWS, ...PROCESS_ROWS].filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
 )
 let failed = 0
-for (const { name, files, args, env, run } of rows) {
-  const project = new DevelopProject(files)
+for (const { name, files, links, args, env, run } of rows) {
+  const project = new DevelopProject(files, links)
   try {
     await project.start(args, env)
     await run(project)
