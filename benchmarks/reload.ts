@@ -32,6 +32,9 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   node: ['--watch', 'src/server.ts']
 }
 
+/** Milliseconds after the first answer in which a watcher becomes ready. */
+const SETTLING = 2000
+
 interface Answer {
   status: number
   body: Record<string, number>
@@ -195,6 +198,7 @@ for (const routes of values.routes.split(',').map(Number)) {
         continue
       }
       print(`${name}, ${routes} routes: first answer after ${(performance.now() - begun).toFixed(0)} ms; median / 95th`)
+      await wait(SETTLING)
       await measureEdits(project, name === 'twinroute' ? EDITS : Math.min(EDITS, 5))
       await measureLoad(project, name === 'twinroute' ? EDITS_UNDER_LOAD : 10)
       if (name === 'twinroute') await measureHeap(project)

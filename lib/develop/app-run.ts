@@ -115,7 +115,7 @@ export class AppRun {
   }
 
   #finish(attempt: Attempt, changed: readonly string[]): void {
-    if (changed.length === 0) tell(`${this.doors.addresses.map(addressText).join(' and ')} ready in ${attempt.ms} ms`)
+    if (changed.length === 0) tell(`${this.doors.urls.join(' and ')} ready in ${attempt.ms} ms`)
     else tell(`reloaded in ${attempt.ms} ms: ${changeText(changed)}`)
     if (attempt.broken.length > 0)
       tell(`these routes answer 500, all others are served\n${failureText(attempt.broken)}`)

@@ -4,6 +4,7 @@ import { Door } from './door.js'
 import type { Failure } from './failure.js'
 import type { FromApp } from './messages.js'
 import type { AppServer } from './app-server.js'
+import { addressText } from './terminal.js'
 
 type Address = AddressInfo | string
 
@@ -22,8 +23,9 @@ export class DoorList {
     return this.#doors.size === 0
   }
 
-  get addresses(): Address[] {
-    return [...this.#addresses.values()]
+  /** As `http://127.0.0.1:5000`. */
+  get urls(): string[] {
+    return [...this.#addresses].map(([key, address]) => addressText(address, this.#doors.get(key)?.scheme))
   }
 
   get(key: string): Door | undefined {

@@ -1,5 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import { hasExchange } from '../link/private-names.js'
 import type { AppServer } from './app-server.js'
 import { answerFailure } from './failure-page.js'
@@ -33,6 +34,10 @@ export class Door {
 
   get behind(): AppServer | undefined {
     return this.#behind
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#behind?.server instanceof TlsServer ? 'https' : 'http'
   }
 
   /** From now on requests wait for {@link open}, {@link fail} or {@link release}. */

@@ -11,6 +11,9 @@ const EVENTS = new Set<string>(['add', 'change', 'unlink'] satisfies FileEvent[]
 
 const IGNORED = new Set(['node_modules', '.git', 'dist', 'build', 'coverage'])
 
+/** Milliseconds in which an editor puts a new file in the place of the one it has removed. */
+const RENAME_TIME = 40
+
 interface Reactions {
   onFile(event: FileEvent, file: string): void
   /** A file has changed that the running process cannot load again. */
@@ -23,12 +26,14 @@ export class FileWatch {
   readonly #watcher: FSWatcher
   readonly #reactions: Reactions
   readonly #texts = new Map<string, string | undefined>()
+  #isReady = false
 
   constructor(entry: string, reactions: Reactions) {
     this.#root = packageFolder(dirname(entry))
     this.#reactions = reactions
     const within = dirname(entry).slice(this.#root.length).split(sep)
     this.#watcher = watch(this.#root, {
+      atomic: RENAME_TIME,
       ignored: (path) => !within.includes(basename(path)) && isIgnored(basename(path))
     })
     this.#watcher.on('all', (event, path) => this.#see(event, path))
@@ -39,8 +44,6 @@ export class FileWatch {
     await new Promise<void>((resolve) => this.#watcher.once('ready', resolve))
     this.#isReady = true
   }
-
-  #isReady = false
 
   addDirectories(directories: readonly string[]): void {
     const outside = directories

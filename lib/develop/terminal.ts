@@ -19,8 +19,8 @@ export function changeText(files: readonly string[]): string {
   return files.length > MOST_NAMED ? `${named} and ${files.length - MOST_NAMED} more` : named
 }
 
-export function addressText(address: AddressInfo | string): string {
+export function addressText(address: AddressInfo | string, scheme: 'http' | 'https' = 'http'): string {
   if (typeof address === 'string') return address
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return `http://${host}:${address.port}`
+  return `${scheme}://${host}:${address.port}`
 }

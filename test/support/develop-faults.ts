@@ -147,6 +147,22 @@ export const FAULT_ROWS: Row[] = [
     }
   },
   {
+    name: 'a broken route does not keep the document of the others from being made',
+    files: {
+      ...TWO,
+      'src/server.ts': SERVER.replace(
+        'await app.start()',
+        "await app.register((await import('twinroute/openapi')).openapi)\nawait app.start()"
+      )
+    },
+    async run(project) {
+      await project.change({ 'src/api/one/route.ts': 'export const GET = (' })
+      const { status, text } = await project.get('/docs/openapi.json')
+      assert.equal(status, 200)
+      assert.ok(Object.keys((JSON.parse(text) as { paths: object }).paths).includes('/api/two'))
+    }
+  },
+  {
     name: 'an error that nobody catches is told and ends nothing',
     files: {
       ...TWO,
