@@ -44,7 +44,7 @@ const SERVER = `
 
 /** Everything that a build must keep: each route answers with what its sources would. */
 const SHOP: Tree = {
-  'package.json': '{"type":"module","name":"shop"}',
+  'package.json': '{"type":"module","name":"shop","imports":{"#settings":"./src/settings.ts"}}',
   'src/server.ts': SERVER,
   'src/middleware.ts': `
     import { createMiddleware, type Middleware } from 'twinroute'
@@ -62,6 +62,14 @@ const SHOP: Tree = {
   'src/api/files/[...rest]/route.ts': `
     import type { Request } from 'twinroute'
     export const GET = (request: Request) => ({ rest: request.params.rest })`,
+  'tsconfig.json': '{"compilerOptions":{"paths":{"@app/*":["./src/*"]}}}',
+  'src/api/named/route.ts': `
+    import { list } from '@app/lists/list.js'
+    import { version } from '#settings'
+    export const GET = () => ({ list, version })`,
+  'src/lists/list.ts': "import data from './list.json' with { type: 'json' }\nexport const list: number[] = data",
+  'src/lists/list.json': '[1,2]',
+  'src/settings.ts': 'export const version: string = "2"',
   'src/api/late/route.ts': 'const read = process.env.READ_LATE; export const GET = () => ({ read })',
   'src/api/mail/route.ts': "import { mail } from '../../mail/mail.js'; export const GET = () => mail()",
   'src/mail/mail.ts': `
@@ -115,6 +123,7 @@ const ANSWERS: readonly (readonly [path: string, text: string | RegExp])[] = [
   ['/api/old', '{"old":true}'],
   ['/api/files/a/b', '{"rest":["a","b"]}'],
   ['/api/late', '{"read":"set by the program"}'],
+  ['/api/named', '{"list":[1,2],"version":"2"}'],
   ['/api/mail', '{"text":"a mail","list":"a list","files":["a.txt"],"place":"dist/mail/mail.js"}'],
   ['/api/sum', '{"sum":3}'],
   ['/api/optional', /"missing":"Cannot find package 'not-installed-driver'/],
@@ -127,7 +136,7 @@ t.test('a built program answers as its sources do, without them, by start and by
   t.strictSame([code, stderr], [0, ''])
   t.match(
     stdout,
-    /^Writing dist\ndist is built in [\d.]+ s: server\.js \(\d+ kB\), 10 routes, 1 worker, copied: src\/mail\/mail\.txt, src\/mail\/lists, .*packages\/prices\/amount\.txt\nRun it: twinroute start, or node dist\/server\.js\n$/
+    /^Writing dist\ndist is built in [\d.]+ s: server\.js \(\d+ kB\), 11 routes, 1 worker, copied: src\/mail\/mail\.txt, src\/mail\/lists, .*packages\/prices\/amount\.txt\nRun it: twinroute start, or node dist\/server\.js\n$/
   )
   for (const folder of ['src', 'packages']) rmSync(join(top, folder), { recursive: true })
   for (const name of ['@shop', 'not-installed-driver']) rmSync(join(top, 'node_modules', name), { recursive: true })
@@ -159,9 +168,10 @@ t.test('from any folder: the entry as an argument, --out, and a program that onl
   const top = writeTree(t, {
     'apps/api/package.json': '{}',
     'apps/api/app.ts': `
+      import { join } from 'node:path'
       import { createApp } from 'twinroute'
       export const other: number = 1
-      const app = createApp({ apiDir: new URL('./routes', import.meta.url), fastifyOptions: { logger: false } })
+      const app = createApp({ apiDir: join(__dirname, 'routes'), fastifyOptions: { logger: false } })
       app.then((it) => it.addHook('onListen', async () => {
         console.log('address', 'http://localhost:' + it.addresses()[0]!.port)
       }))
@@ -235,7 +245,7 @@ const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] =
   {
     args: ['build'],
     tree: { 'lib/x.ts': '' },
-    says: /^There is no src\/server\.ts and no server\.ts in \S+\n.*name the file that starts it\n$/
+    says: /^There is no src\/server\.ts and no server\.ts and no src\/server\.js and no server\.js in \S+\n.*name the file that starts it\n$/
   },
   {
     args: ['build', 'main.ts'],

@@ -63,7 +63,10 @@ const OPENAPI: CommandShape = {
 const BUILD: CommandShape = {
   name: 'build',
   summary: 'Checks the types of an application, and writes it as one JavaScript file that node runs.',
-  argument: { name: 'entry', help: 'the file that starts it; default: src/server.ts, then server.ts' },
+  argument: {
+    name: 'entry',
+    help: 'the file that starts it; default: src/server.ts, then server.ts, then the same in .js'
+  },
   options: {
     out: {
       value: 'FOLDER',

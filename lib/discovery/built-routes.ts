@@ -73,6 +73,7 @@ export async function loadBuilt(file: string): Promise<LoadedModule> {
 
 /** A CommonJS module's whole is a default export too, which is not in its source. */
 function withoutDefault(exports: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!('default' in exports)) return exports
   const { default: whole, ...named } = exports
   const names = Object.keys(named)
   if (typeof whole !== 'object' || whole === null || names.length === 0) return exports

@@ -4,7 +4,7 @@ import { fromHere } from '../output.js'
 import { CommandError } from '../usage.js'
 
 /** Where the program is looked for when none is given. */
-const USUAL_ENTRIES = ['src/server.ts', 'server.ts']
+const USUAL_ENTRIES = ['src/server.ts', 'server.ts', 'src/server.js', 'server.js']
 
 const DEFAULT_OUTPUT = 'dist'
 
