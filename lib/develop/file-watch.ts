@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
 import type { FileEvent } from './messages.js'
@@ -26,7 +26,9 @@ export class FileWatch {
   readonly #watcher: FSWatcher
   readonly #reactions: Reactions
   readonly #texts = new Map<string, string | undefined>()
+  /** The watcher tells of all files that it finds; those that have come since are changes, which the application may have missed. */
   #isReady = false
+  readonly #begun = Date.now()
 
   constructor(entry: string, reactions: Reactions) {
     this.#root = packageFolder(dirname(entry))
@@ -60,7 +62,7 @@ export class FileWatch {
     if (!EVENTS.has(event)) return
     const isOfProcess = OF_PROCESS.test(basename(path)) && dirname(path) === this.#root
     if (isOfProcess && !this.#differs(path)) return
-    if (!this.#isReady) return
+    if (!this.#isReady && (isOfProcess || (event === 'add' && isOlder(path, this.#begun)))) return
     if (isOfProcess) this.#reactions.onProcessFile(path)
     else this.#reactions.onFile(event as FileEvent, path)
   }
@@ -85,6 +87,11 @@ function packageFolder(from: string): string {
     if (existsSync(join(folder, 'package.json'))) return folder
     if (dirname(folder) === folder) return from
   }
+}
+
+function isOlder(path: string, time: number): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined || stats.ctimeMs < time
 }
 
 function realpath(path: string): string {
