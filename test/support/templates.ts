@@ -93,7 +93,7 @@ async function serve(command: readonly string[], cwd: string, { path, answer }: 
   let text = ''
   for (const output of [child.stdout, child.stderr]) output.on('data', (more) => (text += more))
   const closed = once(child, 'close')
-  const limit = setTimeout(() => child.kill('SIGKILL'), 60_000)
+  const limit = setTimeout(() => child.kill('SIGKILL'), 120_000)
   try {
     let found: string | undefined
     while (found === undefined && child.exitCode === null && child.signalCode === null) {

@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { keep } from 'twinroute/dev'
 
 /** What PGlite and pg have in common. */
 interface Connection {
@@ -7,31 +8,38 @@ interface Connection {
   close(): Promise<void>
 }
 
-/**
- * PostgreSQL. `DATABASE_URL` is `postgres://...` for a server, `file:FOLDER` for one inside of this process that keeps its data
- * there, `memory:` for one that forgets them.
- */
-class Database {
-  #connection: Connection | undefined
+// Kept while `twinroute dev` loads files again: it starts the next app before it closes this one.
+const shared = keep('database', () => ({ apps: 0, opening: undefined as Promise<Connection> | undefined }))
 
+/**
+ * PostgreSQL, opened for the first app and closed with the last. `DATABASE_URL` is `postgres://...` for a server, `file:FOLDER` for
+ * one inside of this process that keeps its data there, `memory:` for one that forgets them.
+ */
+export const database = {
   async start(): Promise<void> {
-    this.#connection = await connect(process.env.DATABASE_URL || 'file:.data/database')
-    const schema = await readFile(new URL('./schema.sql', import.meta.url), 'utf8')
-    await this.#connection.query(schema)
-  }
+    shared.apps++
+    shared.opening ??= open()
+    await shared.opening
+  },
 
   async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    if (this.#connection === undefined) throw new Error('The database has not been started')
-    return (await this.#connection.query<Row>(text, values)).rows
-  }
+    if (shared.opening === undefined) throw new Error('The database has not been started')
+    return (await (await shared.opening).query<Row>(text, values)).rows
+  },
 
   async stop(): Promise<void> {
-    await this.#connection?.close()
-    this.#connection = undefined
+    if (--shared.apps > 0) return
+    const { opening } = shared
+    shared.opening = undefined
+    await (await opening)?.close()
   }
 }
 
-export const database = new Database()
+async function open(): Promise<Connection> {
+  const connection = await connect(process.env.DATABASE_URL || 'file:.data/database')
+  await connection.query(await readFile(new URL('./schema.sql', import.meta.url), 'utf8'))
+  return connection
+}
 
 async function connect(url: string): Promise<Connection> {
   if (/^postgres(ql)?:/.test(url)) return connectServer(url)
