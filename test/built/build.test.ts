@@ -1,12 +1,11 @@
-// ci: once (starts compilers and programs per row; what the built program answers with has tests of its own)
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { askTwinroute, runTwinroute } from './support/command.js'
-import { writeTree, type Tree } from './support/route-tree.js'
-import { root } from './support/source-tree.js'
+import { askTwinroute, runTwinroute } from '../support/command.js'
+import { writeTree, type Tree } from '../support/route-tree.js'
+import { root } from '../support/source-tree.js'
 
 const TWINROUTE = join(root, 'dist/command/twinroute.js')
 
