@@ -52,6 +52,7 @@ const PUBLIC_NAMES = {
   'twinroute/build': ['findRouteFiles', 'registerRoutes'],
   'twinroute/dev': ['develop', 'keep'],
   'twinroute/client': ['ClientError', 'createClient', 'injectFetch'],
+  'twinroute/observe': ['observe'],
   'twinroute/express': [
     'Route',
     'Router',
@@ -78,6 +79,7 @@ const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs']
 function compiledFiles(): string[] {
   return sourceFiles('lib').flatMap(({ fileName }) => {
     const file = fileName.replace('lib/', 'dist/')
+    if (file.endsWith('.d.ts')) return [] // types of packages, for the compiler alone
     return file.endsWith('.d.cts') ? [file] : [file.replace(/ts$/, 'js'), file.replace(/ts$/, 'd.ts')]
   })
 }
@@ -124,7 +126,7 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
 t.test('entries load their optional packages when they are registered', async (t) => {
   const optional = Object.keys(manifest.peerDependencies)
   t.strictSame(optional, Object.keys(manifest.peerDependenciesMeta), 'all peers are optional')
-  for (const entry of ['twinroute/graphql', 'twinroute/openapi']) {
+  for (const entry of ['twinroute/graphql', 'twinroute/openapi', 'twinroute/observe']) {
     const loaded = await filesLoadedBy(entry)
     t.strictSame(
       optional.filter((name) => loaded.some((url) => url.includes(`/node_modules/${name}/`))),
@@ -197,8 +199,12 @@ for (const options of TYPED) {
 
 t.test('every direct dependency allows the oldest Node that this package allows', async (t) => {
   const oldest = manifest.engines.node.replace('>=', '') + '.0'
+  const locks = ['package-lock.json', 'test/observe/package-lock.json'] // some optional packages are installed there only
+  const [packages, ofObserve] = await Promise.all(
+    locks.map(async (lock) => JSON.parse(await readFile(join(root, lock), 'utf8')).packages)
+  )
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
-    const { engines } = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8'))
+    const { engines } = packages[`node_modules/${name}`] ?? ofObserve[`node_modules/${name}`]
     t.ok(satisfies(oldest, engines?.node ?? '*'), `${name} on Node ${oldest}: ${engines?.node}`)
   }
 })

@@ -31,6 +31,7 @@ export const BOOT_PROBLEMS = {
   OPENAPI_SCHEMA_UNDESCRIBED: 'a schema cannot be described in the document of the API',
   OPENAPI_OPERATION_ID_TWICE: 'two operations have one operationId',
   OPENAPI_SCHEME_CONFLICT: 'two security schemes have one name',
+  OBSERVE_PATH_TAKEN: 'another route has a path of observe',
   PACKAGE_NOT_INSTALLED: 'an optional package that is used is not installed'
 } as const
 

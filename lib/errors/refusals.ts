@@ -80,6 +80,13 @@ export function notStored(reason: NodeJS.ErrnoException): ApiError {
   return error
 }
 
+/** The process is over its limits. @param retryAfter seconds until the client may come again */
+export function overloaded(retryAfter: number): ApiError {
+  const error = refusal(() => new ApiError(503, 'SERVICE_UNAVAILABLE', 'The server is overloaded; try again later'))
+  error.headers = { 'retry-after': String(retryAfter) }
+  return error
+}
+
 /** Why `request.signal` is aborted when the application closes; a handler that fails with it answers 503. */
 export class ClosingError extends ApiError {
   constructor() {

@@ -19,6 +19,7 @@ export const LAYERS = [
   ['graphql'],
   ['openapi'],
   ['client'],
+  ['observe'],
   ['app'],
   ['develop'],
   ['command']
@@ -36,6 +37,7 @@ export const ENTRIES = [
   'lib/openapi.ts',
   'lib/build.ts',
   'lib/client.ts',
+  'lib/observe.ts',
   'lib/dev.ts',
   'lib/express.ts',
   'lib/express.d.cts'

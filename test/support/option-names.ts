@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { root } from './source-tree.js'
 
-const ENTRIES = ['index', 'graphql', 'openapi', 'auth', 'http'].map((name) => join(root, `dist/${name}.d.ts`))
+const ENTRIES = ['index', 'graphql', 'openapi', 'auth', 'http', 'observe'].map((name) =>
+  join(root, `dist/${name}.d.ts`)
+)
 
 /**
  * Reads the fields of the public types of options. Each function checks its options by a table that the compiler keeps

@@ -1,0 +1,9 @@
+export { observe } from './observe/plugin.js'
+export type {
+  ProbeOptions,
+  MetricsOptions,
+  MetricsRegistry,
+  ObserveOptions,
+  ReadinessCheck,
+  SheddingOptions
+} from './observe/observe-options.js'

@@ -1,0 +1,229 @@
+// ci: once (the same on every Node); metrics and load shedding, which need packages of their own: test/observe/
+import Fastify, { type FastifyInstance } from 'fastify'
+import t from 'tap'
+import { createApp } from 'twinroute'
+import { observe, type ObserveOptions, type ProbeOptions } from 'twinroute/observe'
+import { writeRoutes } from './support/hosts.js'
+
+/** The parts of tap that are used here. */
+interface Test {
+  teardown(end: () => unknown): void
+}
+
+/** Something to wait for, and what ends the wait. */
+class Gate<Value = void> {
+  open: (value: Value) => void = () => {}
+  readonly passed = new Promise<Value>((resolve) => (this.open = resolve))
+}
+
+interface Given {
+  mode?: string
+  /** Gets the lines of the log. */
+  log?: (line: any) => void
+}
+
+async function hostWith(t: Test, health: ProbeOptions, { mode = 'test', log }: Given = {}): Promise<FastifyInstance> {
+  const stream = { write: (line: string) => log?.(JSON.parse(line)) }
+  const host = Fastify({ logger: { level: 'info', stream }, disableRequestLogging: true })
+  t.teardown(() => host.close())
+  await host.register(observe, { metrics: false, health, mode })
+  return host
+}
+
+async function readyOf(app: Pick<FastifyInstance, 'inject'>): Promise<[number, any]> {
+  const { statusCode, body } = await app.inject('/readyz')
+  return [statusCode, JSON.parse(body)]
+}
+
+t.test('liveness and readiness answer 200 without any check, and are not cached', async (t) => {
+  const host = await hostWith(t, {})
+  for (const path of ['/livez', '/readyz']) {
+    const { statusCode, headers, body } = await host.inject(path)
+    t.equal(statusCode, 200)
+    t.equal(headers['cache-control'], 'no-store')
+    t.equal(JSON.parse(body).status, 'ok')
+    t.equal((await host.inject({ method: 'HEAD', url: path })).statusCode, 200)
+  }
+})
+
+t.test('the paths are options', async (t) => {
+  const host = await hostWith(t, { livePath: '/internal/alive', readyPath: '/internal/ready' })
+  const paths = ['/internal/alive', '/internal/ready', '/livez', '/readyz']
+  const answers = await Promise.all(paths.map((path) => host.inject(path)))
+  t.strictSame(
+    answers.map(({ statusCode }) => statusCode),
+    [200, 200, 404, 404]
+  )
+})
+
+const FAILING: { how: string; check: ProbeOptions['checks']; message: string }[] = [
+  {
+    how: 'throws',
+    check: {
+      database: () => {
+        throw new Error('no connection to 10.0.0.7')
+      }
+    },
+    message: 'no connection to 10.0.0.7'
+  },
+  {
+    how: 'rejects',
+    check: { database: async () => Promise.reject(new Error('password of app refused')) },
+    message: 'password of app refused'
+  },
+  {
+    how: 'rejects with no error',
+    check: { database: async () => Promise.reject(null) },
+    message: 'Rejected without a reason'
+  },
+  { how: 'gives false', check: { database: async () => false }, message: 'it gave false' },
+  { how: 'never ends', check: { database: () => new Promise(() => {}) }, message: 'it took more than 5 ms' }
+]
+
+for (const { how, check, message } of FAILING) {
+  t.test(`a check that ${how} makes the app not ready, and production does not tell why`, async (t) => {
+    const checks = { ...check, cache: () => 'here' }
+    const shown = await hostWith(t, { checks, timeout: 5 })
+    t.strictSame(await readyOf(shown), [
+      503,
+      { status: 'failed', checks: { database: { status: 'failed', message }, cache: { status: 'ok' } } }
+    ])
+    const lines: any[] = []
+    const hidden = await hostWith(t, { checks, timeout: 5 }, { mode: 'production', log: (line) => lines.push(line) })
+    t.strictSame(await readyOf(hidden), [
+      503,
+      { status: 'failed', checks: { database: { status: 'failed' }, cache: { status: 'ok' } } }
+    ])
+    t.strictSame(
+      lines.map(({ level, check, err }) => ({ level, check, message: err.message })),
+      [{ level: 40, check: 'database', message }]
+    )
+    t.equal((await hidden.inject('/livez')).statusCode, 200)
+  })
+}
+
+t.test('the log says once that a check fails, and once that it passes again', async (t) => {
+  const lines: string[] = []
+  let isThere = false
+  const checks = { store: () => isThere }
+  const host = await hostWith(t, { checks, cacheFor: 0 }, { log: ({ msg }) => lines.push(msg) })
+  for (const there of [false, false, true, true]) {
+    isThere = there
+    t.equal((await readyOf(host))[0], there ? 200 : 503)
+  }
+  t.strictSame(lines, ['Readiness: the check store fails: it gave false', 'Readiness: the check store passes again'])
+})
+
+t.test('a check gets a signal that is aborted at its time limit', async (t) => {
+  const given = new Gate<AbortSignal>()
+  const checks = {
+    store: (signal: AbortSignal) => {
+      given.open(signal)
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }
+  }
+  const host = await hostWith(t, { checks, timeout: 5 })
+  t.equal((await readyOf(host))[0], 503)
+  t.equal((await given.passed).aborted, true)
+})
+
+t.test('results hold for the time that was given, and many who ask at once share one run', async (t) => {
+  let runs = 0
+  const checks = { store: async () => void runs++ }
+  const kept = await hostWith(t, { checks, cacheFor: 1_000_000 })
+  for (let asked = 0; asked < 3; asked++) await readyOf(kept)
+  t.equal(runs, 1)
+  runs = 0
+  const fresh = await hostWith(t, { checks, cacheFor: 0 })
+  for (let asked = 0; asked < 3; asked++) await readyOf(fresh)
+  t.equal(runs, 3)
+  runs = 0
+  const gate = new Gate()
+  const slow = await hostWith(t, { checks: { store: () => (runs++, gate.passed) }, cacheFor: 0, timeout: 60_000 })
+  const asked = Array.from({ length: 5 }, () => readyOf(slow))
+  setImmediate(gate.open)
+  await Promise.all(asked)
+  t.equal(runs, 1)
+})
+
+t.test('a check that has not ended is not begun again, and what it says then counts', async (t) => {
+  let runs = 0
+  const gate = new Gate()
+  const checks = { store: () => (runs++, gate.passed) }
+  const host = await hostWith(t, { checks, cacheFor: 0, timeout: 200 })
+  t.match((await readyOf(host))[1].checks.store, { message: 'it took more than 200 ms' })
+  t.match((await readyOf(host))[1].checks.store, { message: 'it has not ended since it was begun the last time' })
+  t.equal(runs, 1)
+  gate.open()
+  await gate.passed
+  t.equal((await readyOf(host))[0], 200)
+  t.equal(runs, 2)
+})
+
+t.test('an app that closes is alive and not ready, while it still accepts connections', async (t) => {
+  const app = await createApp({
+    apiDir: writeRoutes(t, { hello: { GET: () => ({}) } }),
+    mode: 'test',
+    fastifyOptions: { logger: false },
+    shutdown: { delay: 500, signals: false },
+    port: 0
+  })
+  await app.register(observe, { metrics: false })
+  const origin = await app.start()
+  t.equal((await fetch(`${origin}/readyz`)).status, 200)
+  const closed = app.close()
+  const ready = await fetch(`${origin}/readyz`)
+  t.strictSame([ready.status, await ready.json()], [503, { status: 'closing' }])
+  t.equal((await fetch(`${origin}/livez`)).status, 200)
+  await closed
+})
+
+t.test('what is not installed is named with the command that installs it', async (t) => {
+  const rows: { options: ObserveOptions; wanted: RegExp }[] = [
+    { options: {}, wanted: /observe needs prom-client, which is not installed[^]*npm install prom-client@15$/ },
+    {
+      options: { metrics: false, shedding: true },
+      wanted: /observe needs @fastify\/under-pressure, which[^]*npm install @fastify\/under-pressure@9$/
+    },
+    { options: { shedding: {} }, wanted: /npm install prom-client@15 @fastify\/under-pressure@9$/ }
+  ]
+  for (const { options, wanted } of rows) {
+    await t.rejects(async () => Fastify().register(observe, options), { message: wanted })
+  }
+})
+
+t.test('wrong options are refused by name', async (t) => {
+  const rows: [object, RegExp][] = [
+    [{ metric: true }, /observe has no option metric; it has metrics, health, shedding/],
+    [{ metrics: 'yes' }, /metrics of observe must be true, false or an object; it is "yes"/],
+    [{ metrics: { path: 'metrics' } }, /metrics\.path of observe must be a path such as/],
+    [{ metrics: { path: '/' } }, /metrics\.path of observe must be a path such as/],
+    [{ metrics: { path: '/:name' } }, /metrics\.path of observe must be a path such as/],
+    [{ metrics: { status: 'codes' } }, /metrics\.status of observe must be "code" or "class"; it is "codes"/],
+    [{ metrics: { buckets: [] } }, /metrics\.buckets of observe must be a list of seconds, ascending/],
+    [{ metrics: { buckets: [1, 0.5] } }, /metrics\.buckets of observe must be a list of seconds, ascending/],
+    [{ metrics: { registry: {} } }, /metrics\.registry of observe must be a Registry of prom-client/],
+    [{ health: { checks: [] } }, /health\.checks of observe must be functions by name/],
+    [{ health: { checks: { database: true } } }, /health\.checks of observe must be functions by name/],
+    [{ health: { timeout: 0 } }, /health\.timeout of observe must be a whole number of at least 1; it is 0/],
+    [{ health: { cacheFor: -1 } }, /health\.cacheFor of observe must be a whole number; it is -1/],
+    [{ health: { readypath: '/r' } }, /health of observe has no field readypath; its fields are livePath, readyPath/],
+    [{ health: { livePath: '/readyz' } }, /must differ; two are "\/readyz"/],
+    [{ shedding: { maxEventLoopUtilization: 80 } }, /maxEventLoopUtilization of observe must be a share from 0 to 1/],
+    [
+      { shedding: { maxRssBytes: '1GB' } },
+      /shedding\.maxRssBytes of observe must be a number of at least 0; it is "1GB"/
+    ],
+    [{ shedding: { maxEventLoopDelay: 0 } }, /shedding of observe sets no limit/],
+    [
+      { metrics: { processMetrics: true, registry: { metrics() {}, registerMetric() {} } } },
+      /for a registry of its own only/
+    ]
+  ]
+  for (const [options, message] of rows) {
+    await t.rejects(async () => Fastify().register(observe, options as ObserveOptions), {
+      name: 'TypeError',
+      message
+    })
+  }
+})

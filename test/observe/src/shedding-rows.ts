@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import Fastify from 'fastify'
+import { createApp, errorHandler } from '../../../dist/index.js'
+import { observe, type SheddingOptions } from '../../../dist/observe.js'
+import { countsOf, withRoutes } from './app.js'
+
+type Row = readonly [name: string, body: () => Promise<void>]
+
+const OWN = ['/livez', '/readyz', '/metrics']
+
+/** Waits until the process is measured to be over its limits, as it is from the first sample on. */
+async function untilShed(read: () => Promise<{ statusCode: number }>): Promise<void> {
+  while ((await read()).statusCode !== 503) await new Promise(setImmediate)
+}
+
+/** Every process is over these. */
+const OVER: Readonly<Record<string, SheddingOptions>> = {
+  heap: { maxEventLoopDelay: 0, maxHeapUsedBytes: 1, sampleInterval: 10, retryAfter: 7 },
+  rss: { maxEventLoopDelay: 0, maxRssBytes: 1, sampleInterval: 10, retryAfter: 7 }
+}
+
+export const sheddingRows: readonly Row[] = [
+  ...Object.entries(OVER).map(([name, shedding]): Row => [
+    `an app over its limit of ${name} answers 503 with Retry-After in its error shape, and its own routes as ever`,
+    () =>
+      withRoutes(async (apiDir) => {
+        const app = await createApp({ apiDir, mode: 'production', errorHandler, fastifyOptions: { logger: false } })
+        await app.register(observe, { shedding })
+        await untilShed(() => app.inject('/api/hello'))
+        const { headers, body } = await app.inject('/api/hello')
+        assert.equal(headers['retry-after'], '7')
+        const { error, meta } = JSON.parse(body)
+        assert.deepEqual(error, { code: 'SERVICE_UNAVAILABLE', message: 'The server is overloaded; try again later' })
+        assert.equal(meta.stack, undefined)
+        for (const path of OWN) assert.equal((await app.inject(path)).statusCode, 200, path)
+        const [counted] = countsOf((await app.inject('/metrics')).body).filter((line) => line.includes('503'))
+        assert.match(counted ?? '', /^GET \/api\/hello 503: /)
+        await app.close()
+      })
+  ]),
+  [
+    'a blocked event loop sheds requests until it is free again, and never health',
+    async () => {
+      const host = Fastify()
+      await host.register(observe, { shedding: { maxEventLoopDelay: 50, sampleInterval: 100 } })
+      host.get('/work', async () => 'done')
+      const block = setInterval(() => {
+        const until = performance.now() + 200
+        while (performance.now() < until);
+      }, 1)
+      await untilShed(() => host.inject('/work'))
+      assert.equal((await host.inject('/work')).headers['retry-after'], '10')
+      for (const path of OWN) assert.equal((await host.inject(path)).statusCode, 200, path)
+      clearInterval(block)
+      while ((await host.inject('/work')).statusCode !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+      await host.close()
+    }
+  ],
+  [
+    'nothing is shed unless it was asked for',
+    async () => {
+      const host = Fastify()
+      await host.register(observe)
+      assert.equal(host.hasDecorator('isUnderPressure'), false)
+      await host.close()
+    }
+  ]
+]
