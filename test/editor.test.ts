@@ -175,6 +175,46 @@ t.test('what the compiler says of a wrong call is short, and names what is wrong
   }
 })
 
+const MISTAKES: readonly { rule: string; call: string; says: RegExp }[] = [
+  {
+    rule: 'a status that is not declared',
+    call: 'defineHandler({ body: New, response: { 201: Note } }, (request) => ({ status: 202, body: { id: 1, ...request.body } }))',
+    says: /readonly status: 202/
+  },
+  {
+    rule: 'a body that breaks its schema',
+    call: "defineHandler({ response: { 201: Note } }, () => ({ status: 201, body: { id: 'one', title: '' } }))",
+    says: /'body\.id' are incompatible .*'string' is not assignable to type 'number'/s
+  },
+  {
+    rule: 'a key that is none',
+    call: 'defineHandler({ boddy: New, response: { 200: Note } }, () => ({ id: 1, title: "" }))',
+    says: /'boddy' does not exist .* Did you mean to write 'body'\?/s
+  },
+  {
+    rule: 'a request that says nothing of the body',
+    call: 'defineHandler({ body: New, response: Note }, (request: Request<{ user: string }>) => ({ id: 1, title: request.body.no.title }))',
+    says: /'the type of this request does not say what a schema makes of its': "body"/
+  }
+]
+
+for (const { rule, call, says } of MISTAKES) {
+  t.test(`the last signature of defineHandler, all that some compilers print, names ${rule}`, async (t) => {
+    const text = `
+      import { defineHandler, type Request } from 'twinroute'
+      import { z } from 'zod'
+      const New = z.object({ title: z.string() })
+      const Note = New.extend({ id: z.number() })
+      ${call}`
+    const messages = openEditor(text)
+      .getSemanticDiagnostics(FILE)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+    t.equal(messages.length, 1)
+    const [, last = ''] = messages[0]?.split('Overload 2 of 2') ?? []
+    t.match(last, says)
+  })
+}
+
 /** What node's own types say nothing of, and few programs write. */
 const NODE_BARE = new Set([
   ...['pipe', 'push', 'compose', 'httpVersionMajor', 'httpVersionMinor'].map((name) => `request.${name}`),

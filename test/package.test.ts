@@ -33,6 +33,7 @@ const PUBLIC_NAMES = {
     'createApp',
     'createMiddleware',
     'defineHandler',
+    'defineHandlerFor',
     'describeRoutes',
     'errorHandler',
     'fileRoutes'

@@ -2,7 +2,15 @@ import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
 import type { Request as ExpressRequest, RequestHandler } from 'express'
 import { describe, expect, test } from 'tstyche'
-import { createMiddleware, defineHandler, type Handler, type Middleware, type Request, type Response } from 'twinroute'
+import {
+  createMiddleware,
+  defineHandler,
+  defineHandlerFor,
+  type Handler,
+  type Middleware,
+  type Request,
+  type Response
+} from 'twinroute'
 import { validate, type ValidatedRequest } from 'twinroute/http'
 import * as v from 'valibot'
 import { z } from 'zod'
@@ -11,6 +19,10 @@ declare module 'twinroute' {
   interface RequestTypes {
     tenant?: { name: string }
   }
+}
+
+interface User {
+  id: string
 }
 
 const Note = z.object({ id: z.string(), title: z.string(), tags: z.array(z.string()).optional() })
@@ -114,6 +126,38 @@ describe('the request of defineHandler', () => {
   })
 })
 
+describe('defineHandlerFor', () => {
+  const defineUserHandler = defineHandlerFor<{ user: User }>()
+
+  test('adds members to what the schemas make of the request', () => {
+    const definition = { body: Note, query: z.object({ page: z.coerce.number() }), response: { 201: Note, 204: null } }
+    defineUserHandler(definition, (request) => {
+      expect(request.user).type.toBe<User>()
+      expect(request.body).type.toBe<z.infer<typeof Note>>()
+      expect(request.query).type.toBe<{ page: number }>()
+      return { status: 201, body: { ...request.body, id: request.user.id } }
+    })
+    defineUserHandler({ summary: 'Me' }, (request) => {
+      expect(request.user).type.toBe<User>()
+      expect(request.body).type.toBe<any>()
+    })
+  })
+
+  test('makes the handlers that defineHandler makes', () => {
+    const plain = defineHandler({ query: Note, response: Note }, () => ({ id: '1', title: 'One' }))
+    expect(defineUserHandler({ query: Note, response: Note }, () => ({ id: '1', title: 'One' }))).type.toBe<
+      typeof plain
+    >()
+  })
+
+  test('refuses what defineHandler refuses, and members that are none', () => {
+    // @ts-expect-error No overload matches this call
+    defineUserHandler({ response: { 201: Note } }, () => ({ status: 202, body: { id: '1', title: 'One' } }))
+    // @ts-expect-error no properties in common
+    defineHandlerFor<{ usre: User }>()
+  })
+})
+
 describe('the answer of defineHandler', () => {
   test('is one of the statuses, with its body', () => {
     expect(defineHandler).type.toBeCallableWith(
@@ -162,6 +206,29 @@ describe('the answer of defineHandler', () => {
     })
     // @ts-expect-error No overload matches this call
     defineHandler({ body: Note }, (request: Request<{ body: { title: number } }>) => request.body.title)
+  })
+
+  test('a request whose type says nothing of a part that has a schema does not compile', () => {
+    // @ts-expect-error does not say what a schema makes of its
+    defineHandler({ body: Note }, (request: Request<{ user: User }>) => request.body)
+    // @ts-expect-error does not say what a schema makes of its
+    defineHandler({ body: Note, response: { 201: Note } }, (request: Request) => ({ status: 201, body: request.body }))
+    // @ts-expect-error does not say what a schema makes of its
+    defineHandler({ params: z.object({ id: z.string() }) }, (request: Request<{ params: any }>) => request.params)
+    // @ts-expect-error not assignable
+    defineHandler({ query: z.object({ page: z.coerce.number() }) }, (request: Request<{ user: User }>) => request.user)
+  })
+
+  test('a request whose type says it all, or whose schema has no type, compiles', () => {
+    type Said = Request<{ user: User; body: z.infer<typeof Note> }>
+    const said = (request: Said) => ({ status: 201 as const, body: request.body })
+    expect(defineHandler).type.toBeCallableWith({ body: Note, response: { 201: Note } }, said)
+    defineHandler({ body: z.any() }, (request: Request<{ user: User }>) => request.user.id)
+    defineHandler({ body: { type: 'object' } }, (request: Request<{ user: User }>) => request.user.id)
+    defineHandler({ response: { 201: Note } }, async (request: Request<{ user: User }>) => ({
+      status: 201,
+      body: { id: request.user.id, title: 'One' }
+    }))
   })
 
   test('a typed handler is a handler', () => {
