@@ -4,6 +4,10 @@ import { promisify } from 'node:util'
 import bcrypt from 'bcryptjs'
 import t, { type Test } from 'tap'
 import { authenticate, createPasswordHasher, createTokenService, requireRole, type RefreshRecord } from 'twinroute/auth'
+import { createMiddleware, describeRoutes } from 'twinroute'
+import { apiVersion, rateLimit, validate } from 'twinroute/http'
+import { z } from 'zod'
+import { appOf } from './support/hosts.js'
 import { asExpress, listen, onEachEngine, send, type Engine } from './support/express-server.js'
 
 const run = promisify(execFile)
@@ -788,4 +792,21 @@ t.test('the password hasher hashes and verifies with the same work for every ans
     })
     t.equal(stdout, 'true\n')
   })
+})
+
+t.test('the report names middleware of this package by the function that makes it', async (t) => {
+  const tokens = createTokenService(SECRETS)
+  const middleware = createMiddleware({
+    '/api': [
+      authenticate({ form: 'flat', tokens }),
+      authenticate({ form: 'nested', tokens, findUser: () => undefined }),
+      requireRole(['admin'], { form: 'flat' }),
+      validate(z.unknown()),
+      rateLimit(),
+      apiVersion('v1')
+    ]
+  })
+  const app = await appOf(t, { routes: { notes: { GET: () => [] } }, options: { middleware } })
+  const [step] = describeRoutes(app).routes[0]?.middleware ?? []
+  t.strictSame(step?.names, ['authenticate', 'authenticate', 'requireRole', 'validate', 'rateLimit', 'apiVersion'])
 })

@@ -74,7 +74,7 @@ function rulesOf(form: unknown): Readonly<Record<string, OptionRule>> {
 }
 
 function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middleware {
-  return async function checkToken(request, response, next) {
+  return async function authenticate(request, response, next) {
     const token = bearerToken(request)
     if (token === undefined) return answerRefusal(request, response, 'flat', NO_TOKEN)
     if (token === '') return answerRefusal(request, response, 'flat', INVALID_TOKEN)
@@ -92,7 +92,7 @@ function authenticateFlat({ tokens, onError = warn }: FlatAuthentication): Middl
 }
 
 function authenticateNested<User>({ tokens, findUser }: NestedAuthentication<User>): Middleware {
-  return async function loadUser(request, response, next) {
+  return async function authenticate(request, response, next) {
     const token = bearerToken(request)
     if (token === undefined) return answerRefusal(request, response, 'nested', UNAUTHORIZED)
     if (token === '') return answerRefusal(request, response, 'nested', INVALID_TOKEN)

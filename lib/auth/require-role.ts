@@ -31,7 +31,7 @@ export function requireRole(roles: readonly string[], options: RequireRoleOption
   checkOptions<RequireRoleOptions>('requireRole', options, { form: ERROR_FORM })
   const { form } = options
   const allowed: ReadonlySet<unknown> = new Set(roles)
-  const checkRole: Middleware = (request, response, next) => {
+  const checkRole: Middleware = function requireRole(request, response, next) {
     if (request.user == null) answerRefusal(request, response, form, NOT_AUTHENTICATED[form])
     else if (allowed.has(request.user.role)) next()
     else answerRefusal(request, response, form, NOT_ALLOWED[form])

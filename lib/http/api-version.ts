@@ -20,7 +20,7 @@ export type VersionTransform<Body = unknown> = (body: Body, request: Request) =>
  */
 export function apiVersion<Body = unknown>(version: string, transform?: VersionTransform<Body>): Middleware {
   checkOptions('apiVersion', { version, transform }, RULES)
-  return function readApiVersion(request, response, next) {
+  return function apiVersion(request, response, next) {
     response.vary(HEADER) // a cache must not give one version's answer to the other's clients
     if ((request.get(HEADER) ?? DEFAULT_VERSION) === version) {
       request.apiVersion = version

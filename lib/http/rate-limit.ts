@@ -54,7 +54,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
   const { redis, keyPrefix = 'twinroute:attempts', maxKeys = 100_000 } = options
   const { message = 'Too many attempts, please try again later' } = options
   const counter = createAttemptCounter({ attempts, windowMs, redis, keyPrefix, maxKeys })
-  const countAttempt: Middleware = async (request, response, next) => {
+  const countAttempt: Middleware = async function rateLimit(request, response, next) {
     try {
       await counter.consume(keyFor(request))
     } catch (refusal) {

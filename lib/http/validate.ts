@@ -67,7 +67,7 @@ export function validate<Given extends Schema | SchemaBySource>(
   checkValue('validate', 'schema', given, isSchema(given) ? GIVEN : { ...BY_SOURCE, ...GIVEN })
   checkOptions('validate', options, RULES)
   const readsBody = isSchema(given) || given.body !== undefined
-  const validateRequest: Middleware = async (request, _response, next) => {
+  const validateRequest: Middleware = async function validate(request, _response, next) {
     try {
       if (readsBody) await readRequestBody(request, options.bodyLimit)
       const checked = isSchema(given) ? await check(given, request.body) : await checkSources(given, request)
