@@ -9,9 +9,12 @@ import { readProperty } from './read-property.js'
 import { toReadableError, logError } from './readable-error.js'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The nested error shape of the REST error handler. */
-export interface ErrorEnvelope {
-  error: { code: string; message: string; details?: unknown }
+/**
+ * The nested error shape of the REST error handler. `Details` is what the details of the application's errors are: twinroute's own
+ * are lists of {@link FieldProblem}, those of an `ApiError` may be anything.
+ */
+export interface ErrorEnvelope<Details = unknown> {
+  error: { code: string; message: string; details?: Details }
   meta: { timestamp: string; requestId: string | undefined; stack?: string }
 }
 

@@ -2,7 +2,14 @@ import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
 import { describe, expect, test } from 'tstyche'
 import { defineHandler, type Request, type Response } from 'twinroute'
-import { createClient, injectFetch, type AnswerTo, type AsJson, type ErrorEnvelope } from 'twinroute/client'
+import {
+  createClient,
+  injectFetch,
+  type AnswerTo,
+  type AsJson,
+  type ErrorEnvelope,
+  type FieldProblem
+} from 'twinroute/client'
 import * as v from 'valibot'
 import { z } from 'zod'
 
@@ -116,6 +123,14 @@ describe('the answer of a typed route', () => {
     if (answer.status === 400) expect(answer.body.error.message).type.toBe<string>()
     if (answer.status === 409) expect(answer.body).type.toBe<{ message: string }>()
     if (!answer.ok) expect(answer.body).type.toBe<{ message: string } | ErrorEnvelope>()
+  })
+
+  test('has the details of errors that the application says', async () => {
+    const typed = createClient<Routes, ErrorEnvelope<FieldProblem[]>>()
+    const answer = await typed.GET('/api/teams/[team]/notes', { params: { team: 'blue' } })
+    if (answer.ok) return
+    expect(answer.body.error.details?.map(({ field }) => field)).type.toBe<string[] | undefined>()
+    expect<ErrorEnvelope['error']['details']>().type.toBe<unknown>()
   })
 
   test('without a response schema is what the handler returns', async () => {
