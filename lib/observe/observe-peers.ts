@@ -45,8 +45,8 @@ export interface ObservePeers {
 
 /** @throws BootError that says what to install */
 export async function loadPeers({ metrics, shedding }: Parts): Promise<ObservePeers> {
-  const client = metrics && (await findOptional(PROM_CLIENT.name, importClient))
-  const underPressure = shedding && (await findOptional(UNDER_PRESSURE.name, importUnderPressure))
+  const client = metrics && (await importClient())
+  const underPressure = shedding && (await importUnderPressure())
   const missing = [
     ...(metrics !== undefined && client === undefined ? [PROM_CLIENT] : []),
     ...(shedding !== undefined && underPressure === undefined ? [UNDER_PRESSURE] : [])
@@ -55,21 +55,23 @@ export async function loadPeers({ metrics, shedding }: Parts): Promise<ObservePe
   return { client, underPressure }
 }
 
-async function findOptional<T>(name: string, load: () => Promise<T>): Promise<T | undefined> {
+/** The `try` is around `import()` itself: a bundler takes that as a sign that the package may be missing. */
+async function importClient(): Promise<PromClient | undefined> {
   try {
-    return await load()
+    const { default: client } = await import('prom-client')
+    return client
   } catch (error) {
-    if (isNotFound(error, name)) return undefined
+    if (isNotFound(error, PROM_CLIENT.name)) return undefined
     throw error
   }
 }
 
-async function importClient(): Promise<PromClient> {
-  const { default: client } = await import('prom-client')
-  return client
-}
-
-async function importUnderPressure(): Promise<UnderPressure> {
-  const { default: plugin } = await import('@fastify/under-pressure')
-  return plugin
+async function importUnderPressure(): Promise<UnderPressure | undefined> {
+  try {
+    const { default: plugin } = await import('@fastify/under-pressure')
+    return plugin
+  } catch (error) {
+    if (isNotFound(error, UNDER_PRESSURE.name)) return undefined
+    throw error
+  }
 }
