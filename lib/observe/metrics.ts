@@ -6,7 +6,7 @@ import { routeLabel } from './route-label.js'
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Over HTTP/2 a client may send any word as a method. */
+/** Methods that no route can have, such as PURGE: clients may send them all the same. */
 const OTHER_METHOD = 'other'
 
 /** Counts requests from now on; the route serves what was counted. */

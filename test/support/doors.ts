@@ -278,6 +278,9 @@ function optionalPackages(tarball: string): Door[] {
           '   Fix: npm install dataloader@2',
           '1. openapi needs @fastify/swagger and @scalar/fastify-api-reference, which are not installed (PACKAGE_NOT_INSTALLED)',
           '   Fix: npm install @fastify/swagger@9 @scalar/fastify-api-reference@1.40',
+          '1. observe needs prom-client and @fastify/under-pressure, which are not installed (PACKAGE_NOT_INSTALLED)',
+          '   Fix: npm install prom-client@15 @fastify/under-pressure@9',
+          '{"status":"ok","checks":{}}',
           '{"hello":"world"}',
           ''
         ])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { Counter, Registry } from 'prom-client'
@@ -223,6 +224,27 @@ export const metricsRows: readonly Row[] = [
         assert.deepEqual(countsOf((await host.inject('/metrics')).body), ['GET /api/users/[id] 200: 1'])
         await host.close()
       })
+  ],
+  [
+    'methods that no route can have are one label, and any other word of a client of HTTP/2 makes none',
+    async () => {
+      const host = Fastify({ http2: true })
+      await host.register(observe)
+      const client = connect(await host.listen({ port: 0, host: '127.0.0.1' }))
+      for (const method of ['FOO1', 'PURGE', 'PROPFIND', 'GET']) {
+        const stream = client.request({ ':method': method, ':path': '/x' })
+        stream.end()
+        await once(stream, 'response')
+        stream.resume()
+        await once(stream, 'close')
+      }
+      client.close()
+      assert.deepEqual(countsOf((await host.inject('/metrics')).body), [
+        'GET unmatched 404: 1',
+        'other unmatched 404: 2'
+      ])
+      await host.close()
+    }
   ],
   [
     'an application of twinroute/express is observed by the patterns of its routes, which may hold no path',

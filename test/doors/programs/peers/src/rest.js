@@ -1,6 +1,7 @@
-// An application without GraphQL and OpenAPI; then what it is told when it adds some.
+// An application without GraphQL, OpenAPI and metrics; then what it is told when it adds some.
 import { createApp } from 'twinroute'
 import { batch, bearerContext, createResultCache, graphqlRoutes } from 'twinroute/graphql'
+import { observe } from 'twinroute/observe'
 import { describeMiddleware, openapi } from 'twinroute/openapi'
 
 const app = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'test' })
@@ -26,5 +27,13 @@ try {
 } catch (error) {
   console.log(error.message.split('\n').slice(2).join('\n'))
 }
+const observed = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'test' })
+try {
+  await observed.register(observe, { shedding: true })
+} catch (error) {
+  console.log(error.message.split('\n').slice(2).join('\n'))
+}
 const rest = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'test' })
+await rest.register(observe, { metrics: false })
+console.log((await rest.inject('/readyz')).body)
 console.log((await rest.inject('/api/hello')).body)
