@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createApp } from 'twinroute'
+import { openapi } from 'twinroute/openapi'
 import { observe, type ObserveOptions, type ProbeOptions } from 'twinroute/observe'
 import { writeRoutes } from './support/hosts.js'
 
@@ -54,6 +55,15 @@ t.test('the paths are options', async (t) => {
     answers.map(({ statusCode }) => statusCode),
     [200, 200, 404, 404]
   )
+})
+
+t.test('its routes are not in the OpenAPI document', async (t) => {
+  const host = Fastify()
+  t.teardown(() => host.close())
+  await host.register(openapi, { mode: 'test', page: false })
+  await host.register(observe, { metrics: false })
+  host.get('/mine', { schema: { summary: 'Mine' } as object }, async () => 'x')
+  t.strictSame(Object.keys((await host.inject('/docs/openapi.json')).json().paths), ['/mine'])
 })
 
 const FAILING: { how: string; check: ProbeOptions['checks']; message: string }[] = [
