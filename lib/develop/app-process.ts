@@ -105,6 +105,8 @@ process.on('message', (message: ToApp, socket: Socket | undefined) => {
   react(message, socket)
 })
 process.on('disconnect', stop)
+// nobody reads any more (`twinroute dev | head -1`): to tell that would be the same error again, without an end
+for (const stream of [process.stdout, process.stderr]) stream.on('error', stop)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 
 /** The program ends itself because it cannot start; later it may end as it likes. */

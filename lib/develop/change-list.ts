@@ -26,7 +26,8 @@ export class ChangeList {
   readonly #reactions: Reactions
   readonly #files = new Set<string>()
   readonly #apiDirs = new Set<string>()
-  #last: string[] = []
+  /** Loaded since the second look began: also by loads that another one has replaced. */
+  readonly #loaded = new Set<string>()
   #postponed = 0
   #timer: NodeJS.Timeout | undefined
   /** Something could not be loaded; a new file may be what it has looked for. */
@@ -49,9 +50,10 @@ export class ChangeList {
     this.#timer = setTimeout(() => this.#load(), QUIET)
   }
 
-  /** Looks a second time at the files of the last load. */
+  /** Looks a second time at what was loaded. */
   check(): void {
-    const files = this.#last
+    const files = [...this.#loaded]
+    this.#loaded.clear()
     setTimeout(() => {
       for (const file of files) if (this.#graph.differs(file)) this.add('change', file)
     }, SECOND_LOOK).unref()
@@ -65,9 +67,10 @@ export class ChangeList {
       return
     }
     this.#postponed = 0
-    this.#last = [...this.#files]
+    const files = [...this.#files]
     this.#files.clear()
-    this.#reactions.load(this.#last)
+    for (const file of files) this.#loaded.add(file)
+    this.#reactions.load(files)
   }
 
   #concerns(event: FileEvent, file: string): boolean {

@@ -257,8 +257,10 @@ const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] =
   {
     args: ['build', '--out', 'other'],
     tree: { ...ROUTE, 'other/package.json': '{"name":"other"}' },
-    says: /^--out other is a package of its own/
+    says: /^other holds files that no build has written, and a build replaces all of it\nRemove it if .*: --out FOLDER\n$/
   },
+  { args: ['build', '--out', 'modules'], tree: { ...ROUTE, 'modules/zod/index.js': '' }, says: /^modules holds files/ },
+  { args: ['build'], tree: { ...ROUTE, 'dist/precious.txt': 'not of a build' }, says: /^dist holds files/ },
   {
     args: ['build'],
     tree: { ...ROUTE, 'tsconfig.json': '{}' },
@@ -375,10 +377,11 @@ const CANNOT_MOUNT = MOUNTING.status === 0 ? false : `no file system can be moun
 t.test('on a full disk the build fails, and the older output stays whole', { skip: CANNOT_MOUNT }, async (t) => {
   const top = writeTree(t, { ...ROUTE, 'src/api/a/route.ts': `export const GET = () => '${'x'.repeat(200_000)}'` })
   const script = `mkdir small && mount -t tmpfs -o size=64k tmpfs small && mkdir small/dist && echo old > small/dist/server.js &&
+    echo '{"description":"Written by twinroute build"}' > small/dist/package.json &&
     ${process.execPath} ${TWINROUTE} build --out small/dist; echo "code $?"; ls -A small small/dist`
   const { stdout, stderr } = runMounting(script, top)
   t.match(stderr, /^small\/dist cannot be written, and is as it was: ENOSPC/)
-  t.equal(stdout, 'Writing small/dist\ncode 2\nsmall:\ndist\n\nsmall/dist:\nserver.js\n')
+  t.equal(stdout, 'Writing small/dist\ncode 2\nsmall:\ndist\n\nsmall/dist:\npackage.json\nserver.js\n')
 })
 
 /** A TypeScript that never ends, and says that it has begun. */

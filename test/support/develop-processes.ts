@@ -260,6 +260,18 @@ export const PROCESS_ROWS: Row[] = [
     }
   },
   {
+    name: 'a reader that closes the pipe ends the server with its next line, and all its processes',
+    files: ONE,
+    async run(project) {
+      const group = project.pid
+      project.stopReading()
+      project.write({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' })
+      const end = Date.now() + 20_000
+      while (groupOf(group).length > 0 && Date.now() < end) await wait(50)
+      assert.deepEqual(groupOf(group), [])
+    }
+  },
+  {
     name: 'a development server that is killed leaves no process',
     files: ONE,
     async run(project) {

@@ -140,6 +140,11 @@ export class DevelopProject {
     }
   }
 
+  /** As `| head -1` does: what is printed from now on has no reader. */
+  stopReading(): void {
+    for (const output of [this.#process?.stdout, this.#process?.stderr]) output?.destroy()
+  }
+
   /** Sends a signal as a terminal does: to all processes of the group. */
   signal(signal: NodeJS.Signals): void {
     process.kill(-this.pid, signal)

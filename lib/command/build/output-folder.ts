@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { fromHere } from '../output.js'
+import { fromHere, printError } from '../output.js'
 import { CommandError } from '../usage.js'
 
 /**
@@ -46,7 +46,7 @@ export class OutputFolder {
         throw error
       }
       this.#folder = undefined
-      rmSync(old, { recursive: true, force: true })
+      removeOld(old)
     })
   }
 
@@ -72,6 +72,17 @@ export class OutputFolder {
       const reason = error instanceof Error ? error.message : String(error)
       throw new CommandError(`${fromHere(this.#target)} cannot be written, and is as it was: ${reason}`)
     }
+  }
+}
+
+/** The new output is in its place: what is left of the old one is no reason to fail. */
+function removeOld(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch (error) {
+    printError(
+      `The older output is still in ${fromHere(folder)}: ${error instanceof Error ? error.message : String(error)}`
+    )
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fromHere } from '../output.js'
 import { CommandError } from '../usage.js'
@@ -81,11 +81,20 @@ function checkOutput({ folder, entry, output }: Project): void {
   }
   const kind = kindOf(output)
   if (kind === 'file') throw new CommandError(`--out ${shown} is a file\nName a folder`)
-  if (kind === undefined) return
-  if (existsSync(join(output, '.git')) || (existsSync(join(output, 'package.json')) && !isBuildOutput(output))) {
-    throw new CommandError(
-      `--out ${shown} is a package of its own, and a build replaces all of it\nName another folder`
-    )
+  if (kind === undefined || isBuildOutput(output) || isRemovedAsEmpty(output)) return
+  throw new CommandError(
+    `${shown} holds files that no build has written, and a build replaces all of it\n` +
+      'Remove it if nothing in it is needed, or name another folder: --out FOLDER'
+  )
+}
+
+/** An empty folder may go: the build makes it again. */
+function isRemovedAsEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch {
+    return false
   }
 }
 
