@@ -1,3 +1,4 @@
+// ci: once (rules of this package over what the other files try on every Node version)
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'

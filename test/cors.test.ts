@@ -1,3 +1,4 @@
+// ci: once (rules of this package over what the other files try on every Node version)
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { createApp, describeRoutes, errorHandler, type AppOptions, type CorsOptions, type Middleware } from 'twinroute'

@@ -1,3 +1,4 @@
+// ci: once (rules of this package over what the other files try on every Node version)
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

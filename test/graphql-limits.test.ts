@@ -1,3 +1,4 @@
+// ci: once (rules of this package over what the other files try on every Node version)
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { getIntrospectionQuery } from 'graphql'

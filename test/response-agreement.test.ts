@@ -1,3 +1,4 @@
+// ci: once (rules of this package over what the other files try on every Node version)
 // The same random calls on Express 5 and on twinroute: status, headers, body, and whether the answer ends. Many more by
 // `npm run generate:responses`.
 import t from 'tap'

@@ -1,3 +1,4 @@
+// ci: once (rules of this package over what the other files try on every Node version)
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { type } from 'arktype'
