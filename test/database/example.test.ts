@@ -1,4 +1,4 @@
-// ci: once (stops, kills and starts database servers)
+// `npm run test:database`: stops, kills and starts database servers of its own
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createTokenService } from 'twinroute/auth'
-import { readConfig } from '../routes-example/dist/config.js'
+import { readConfig } from '../../routes-example/dist/config.js'
 import {
   type Answer,
   type Call,
@@ -19,9 +19,9 @@ import {
   query,
   REFRESH_TOKEN_SECRET,
   startExample
-} from './support/example.js'
-import { startProxy } from './support/cuttable-proxy.js'
-import { createCluster, noCluster } from './support/postgres-cluster.js'
+} from '../support/example.js'
+import { startProxy } from '../support/cuttable-proxy.js'
+import { createCluster, noCluster } from '../support/postgres-cluster.js'
 
 const PASSWORD = 'Correct-Horse-1'
 // One of its fifteen spare databases, for two who run this at once.
@@ -57,9 +57,9 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-const { TEST_EXAMPLE_SERVER: SERVER = fileURLToPath(new URL('../routes-example/dist/server.js', import.meta.url)) } =
+const { TEST_EXAMPLE_SERVER: SERVER = fileURLToPath(new URL('../../routes-example/dist/server.js', import.meta.url)) } =
   process.env
-const CREATE_ADMIN = fileURLToPath(new URL('../routes-example/dist/create-admin.js', import.meta.url))
+const CREATE_ADMIN = fileURLToPath(new URL('../../routes-example/dist/create-admin.js', import.meta.url))
 
 interface Running {
   process: ChildProcessByStdio<null, Readable, Readable>
