@@ -68,6 +68,7 @@ export class InProcessClient {
     })
     this.#app.routing(request, response)
     if (this.#body !== undefined) request.push(this.#body)
+    request.complete = true // else a request that was read destroys the socket, as if its client had gone
     request.push(null)
     return answered
   }

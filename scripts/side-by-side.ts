@@ -1,5 +1,5 @@
 // Runs scripts of package.json at the same time and prints the output of each when it ends: `jiti scripts/side-by-side.ts
-// lint types`. The exit code is 1 when one of them has failed.
+// build:tests types`. The exit code is 1 when one of them has failed.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
