@@ -1,6 +1,6 @@
 export { apiVersion } from './http/api-version.js'
 export type { VersionTransform } from './http/api-version.js'
-export type { RedisClient } from './http/attempt-counter.js'
+export type { RedisClient } from './contract/redis.js'
 export { envelope } from './http/data-envelope.js'
 export type { Envelope, EnvelopeOptions, PlainEnvelope } from './http/data-envelope.js'
 export { pagination, paginationMeta } from './http/pagination.js'

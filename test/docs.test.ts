@@ -132,6 +132,7 @@ const OPTION_TABLES = [
   { type: 'ComplexityOptions', tables: [{ path: 'docs/graphql.md', heading: '## Complexity' }] },
   { type: 'LimitOptions', tables: [{ path: 'docs/graphql.md', heading: '## Limits' }] },
   { type: 'ResultCacheOptions', tables: [{ path: 'docs/graphql.md', heading: '## Result cache' }] },
+  { type: 'RedisStoreOptions', tables: [{ path: 'docs/graphql.md', heading: '### Several processes' }] },
   { type: 'RateLimitOptions', tables: [{ path: 'docs/http.md', heading: '## `rateLimit`' }] },
   { type: 'TokenServiceOptions', tables: [{ path: 'docs/auth.md', heading: '## Tokens' }] },
   { type: 'PasswordHasherOptions', tables: [{ path: 'docs/auth.md', heading: '## Passwords' }] }

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { buildSchema } from 'graphql'
 import Fastify from 'fastify'
 import t from 'tap'
-import { createClient } from 'redis'
 import { createApp } from 'twinroute'
 import {
   batch,
@@ -127,6 +126,14 @@ t.test('a result is kept for its time, to the millisecond', async (t) => {
       t.equal(runs.items, wanted, `${after} of ${ms} ms`)
     }
     clock.restore()
+  }
+})
+
+t.test('a result with no time to be kept is not kept', async (t) => {
+  for (const options of [{ ms: 0 }, { fields: { 'Query.items': { ms: 0 } } }]) {
+    const { app, runs } = await counting(t, options)
+    for (let query = 0; query < 3; query++) await ask(app, '{ items { id } }')
+    t.equal(runs.items, 3)
   }
 })
 
@@ -480,44 +487,6 @@ t.test('apps of one schema object keep results of their own', async (t) => {
   await caches[0]?.invalidate('Query.items')
   t.strictSame(await ids(), [5, 5, 2, 2, 6, 7])
 })
-
-t.test('a store of Redis, shared by two processes', async (t) => {
-  const client = createClient({ url: 'redis://127.0.0.1:6379' })
-  await client.connect()
-  const prefix = `twinroute-test-${process.pid}-${Date.now()}:`
-  t.teardown(async () => {
-    const keys = await client.keys(`${prefix}*`)
-    if (keys.length > 0) await client.del(keys)
-    await client.close()
-  })
-  const store: ResultStore = {
-    async get(key) {
-      const text = await client.get(prefix + key)
-      return text === null ? undefined : (JSON.parse(text) as CachedResult)
-    },
-    async set(key, result, ms) {
-      await client.set(prefix + key, JSON.stringify(result), { expiration: { type: 'PX', value: ms } })
-    },
-    generation: async (name) => Number((await client.get(`${prefix}generation:${name}`)) ?? 0),
-    async bump(name) {
-      await client.incr(`${prefix}generation:${name}`)
-    }
-  }
-  const fields = { 'Query.items': { invalidatedBy: ['Mutation.add'] } }
-  const [one, two] = [await counting(t, { store, fields }), await counting(t, { store, fields })]
-  await ask(one.app, '{ items { id } }')
-  await waitFor(async () => (await client.keys(`${prefix}Query.items*`)).length === 1)
-  const { body } = await ask(two.app, '{ items { id } }')
-  t.strictSame(body, { data: { items: [{ id: '1' }] } })
-  t.equal(two.runs.items, 0, 'kept by the other')
-  await ask(two.app, 'mutation { add }')
-  await ask(one.app, '{ items { id } }')
-  t.equal(one.runs.items, 2, 'outdated by the other')
-})
-
-async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(setImmediate)
-}
 
 t.test('a store that fails is passed over and logged', async (t) => {
   const down = (): never => {

@@ -22,6 +22,7 @@ import {
   setPaginationHeaders,
   validate,
   type RateLimitOptions,
+  type RedisClient,
   type Schema
 } from 'twinroute/http'
 import { z } from 'zod'
@@ -649,6 +650,11 @@ async function connectRedis(url: string) {
   return { client, reason }
 }
 
+function blockFor(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
 /** Stands between a client and Redis: may fall silent, or drop its connections and hold new ones until it opens again. */
 async function startProxy(t: Test) {
   const sockets = new Set<Socket>()
@@ -762,6 +768,23 @@ t.test('rateLimit counts in Redis what several processes allow', { skip: redis.r
     t.strictSame(await statuses(url, times(1, '192.0.2.1')), [200])
     proxy.silent = true
     t.strictSame(await statuses(url, times(3, '192.0.2.1')), [200, 200, 429])
+  })
+
+  t.test('a process that was busy for longer than Redis may take does not take it for slow', async (t) => {
+    const { client } = redis
+    const busyAfterSending: RedisClient = {
+      isReady: true,
+      eval(script, options) {
+        const answer = client.eval(script, options)
+        setImmediate(() => setImmediate(blockFor, 400)) // the client sends in the first of these turns
+        return answer
+      }
+    }
+    const options = { keyPrefix: `${keyPrefix}:busy`, attempts: 1 }
+    const idle = await listen(t, limited(express5, { ...options, redis: client }))
+    const busy = await listen(t, limited(express5, { ...options, redis: busyAfterSending }))
+    t.strictSame(await statuses(idle, times(1, '192.0.2.1')), [200])
+    t.strictSame(await statuses(busy, times(1, '192.0.2.1')), [429])
   })
 
   t.test('attempts counted in the process while Redis is away are not counted again when it is back', async (t) => {

@@ -38,7 +38,14 @@ const PUBLIC_NAMES = {
     'errorHandler',
     'fileRoutes'
   ],
-  'twinroute/graphql': ['basicContext', 'batch', 'bearerContext', 'createResultCache', 'graphqlRoutes'],
+  'twinroute/graphql': [
+    'basicContext',
+    'batch',
+    'bearerContext',
+    'createRedisStore',
+    'createResultCache',
+    'graphqlRoutes'
+  ],
   'twinroute/auth': ['authenticate', 'createPasswordHasher', 'createTokenService', 'requireRole'],
   'twinroute/http': [
     'apiVersion',

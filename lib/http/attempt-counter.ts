@@ -1,10 +1,6 @@
-import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts, type RateLimiterRes } from 'rate-limiter-flexible'
-
-/** What the limiter needs of a client of the `redis` package (4 and later). */
-export interface RedisClient {
-  readonly isReady: boolean
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-}
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RedisClient } from '../contract/redis.js'
+import { within } from '../link/time-limit.js'
 
 export interface CounterOptions {
   attempts: number
@@ -36,7 +32,30 @@ export function createAttemptCounter(options: CounterOptions): AttemptCounter {
     duration,
     keyPrefix: `${keyPrefix}:${attempts}/${duration}`
   })
-  return new RLWrapperTimeouts({ limiter, timeoutMs: REDIS_TIMEOUT_MS, insuranceLimiter: local })
+  return new InsuredCounter(limiter, local)
+}
+
+/**
+ * Counts together with other processes, and here when they cannot be asked. The library's own `RLWrapperTimeouts` does that too,
+ * but a process that was busy for longer than the limit takes Redis for slow, and gives attempts of its own away.
+ */
+class InsuredCounter implements AttemptCounter {
+  readonly #shared: AttemptCounter
+  readonly #local: AttemptCounter
+
+  constructor(shared: AttemptCounter, local: AttemptCounter) {
+    this.#shared = shared
+    this.#local = local
+  }
+
+  async consume(key: string): Promise<RateLimiterRes> {
+    try {
+      return await within(this.#shared.consume(key), REDIS_TIMEOUT_MS)
+    } catch (refusal) {
+      if (refusal instanceof RateLimiterRes) throw refusal // there are no attempts left
+      return this.#local.consume(key)
+    }
+  }
 }
 
 /** Counts in memory for at most `maxKeys` clients; beyond that the one whose window is oldest starts anew. */

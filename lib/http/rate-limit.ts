@@ -1,6 +1,7 @@
 import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Middleware } from '../contract/middleware.js'
 import { addDescription } from '../contract/middleware-description.js'
+import type { RedisClient } from '../contract/redis.js'
 import type { Request, Response } from '../contract/request.js'
 import {
   AT_LEAST_ONE,
@@ -11,7 +12,7 @@ import {
   TEXT,
   type OptionRules
 } from '../options/rules.js'
-import { createAttemptCounter, type RedisClient } from './attempt-counter.js'
+import { createAttemptCounter } from './attempt-counter.js'
 import ipaddr from 'ipaddr.js'
 
 export interface RateLimitOptions {

@@ -15,6 +15,8 @@ export interface Config {
   secureCookies: boolean
   databaseUrl: string
   redisUrl: string | undefined
+  /** Start of all keys in Redis. */
+  redisPrefix: string
   loginRateLimit: boolean
   graphqlForm: 'basic' | 'bearer'
   corsOrigins: string[]
@@ -46,6 +48,7 @@ const variables = z.object({
     'must be postgres://..., file:<folder> or memory:'
   ).default(`file:${DATA_FOLDER}`),
   REDIS_URL: schemes(/^rediss?:\/\//, 'must be redis://... or rediss://...').optional(),
+  REDIS_PREFIX: z.string().default('twinroute-example'),
   LOGIN_RATE_LIMIT: z.enum(['on', 'off'], 'must be on or off').default('off'),
   GRAPHQL_FORM: z.enum(['basic', 'bearer'], 'must be basic or bearer').optional(),
   CORS_ORIGINS: list.default([]),
@@ -105,6 +108,7 @@ function toConfig(found: Variables): Config {
     secureCookies: found.SECURE_COOKIES === undefined ? production : found.SECURE_COOKIES === 'on',
     databaseUrl: found.DATABASE_URL,
     redisUrl: found.REDIS_URL,
+    redisPrefix: found.REDIS_PREFIX,
     loginRateLimit: found.LOGIN_RATE_LIMIT === 'on',
     graphqlForm: found.GRAPHQL_FORM ?? (production ? 'bearer' : 'basic'),
     corsOrigins: found.CORS_ORIGINS,

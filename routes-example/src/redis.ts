@@ -2,6 +2,7 @@ import { createClient } from 'redis'
 import type { Log } from './database/database.js'
 
 const LONGEST_WAIT_MS = 2000
+const ANSWER_WITHIN_MS = 500
 
 /** What `REDIS_URL` gives: a client that reconnects by itself. */
 export type Redis = ReturnType<typeof createClient>
@@ -25,4 +26,12 @@ export function connectRedis(url: string, log: Log): Redis {
   // A failed first attempt is an 'error' event as well.
   client.connect().catch(() => {})
   return client as Redis
+}
+
+/** What Redis answers, or a rejection when it does not answer in time: it may hang with its connections open. */
+export function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_resolve, reject) => {
+    setTimeout(reject, ANSWER_WITHIN_MS, new Error('Redis did not answer in time')).unref()
+  })
+  return Promise.race([work, late])
 }

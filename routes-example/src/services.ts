@@ -61,6 +61,7 @@ export function createServices(config: Config, { log, sendMail }: Outside): Serv
   const onError = (error: unknown) => log.error(error)
   if (config.mode === 'production') log.warn(OPEN_USERS)
   const database = new Database(config.databaseUrl, log)
+  const { redisPrefix, loginRateLimit } = config
   const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, log)
   const passwords = createPasswordHasher()
   const tokens = createTokens(config, database, log)
@@ -77,8 +78,8 @@ export function createServices(config: Config, { log, sendMail }: Outside): Serv
     posts: new PostService(database),
     comments: new CommentService(database),
     categories: new CategoryService(database),
-    statistics: new Statistics(database),
-    guards: createGuards({ tokens, users, loginRateLimit: config.loginRateLimit, redis, onError })
+    statistics: new Statistics(database, redis && { client: redis, key: `${redisPrefix}:survey` }),
+    guards: createGuards({ tokens, users, loginRateLimit, redis, redisPrefix, onError })
   }
 }
 

@@ -1,5 +1,6 @@
 // `npm run test:database`: stops, kills and starts database servers of its own
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -349,11 +350,12 @@ t.test('the configuration has defaults, and names every problem of the environme
 })
 
 t.test(
-  'two instances share sessions and counts of attempts in Redis',
+  'two instances share sessions, counts of attempts, cached results and the last survey in Redis',
   { skip: (await redisAnswers()) ? false : `no Redis at ${REDIS}` },
   async (t) => {
     const DATABASE_URL = await createDatabase(t)
-    const env = { DATABASE_URL, REDIS_URL: REDIS, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
+    const REDIS_PREFIX = `twinroute-test-${randomUUID()}`
+    const env = { DATABASE_URL, REDIS_URL: REDIS, REDIS_PREFIX, SESSION_SECRET: 's'.repeat(32), LOGIN_RATE_LIMIT: 'on' }
     const [one, two] = [await startExample(t, env), await startExample(t, env)]
     await until(() => one.services.redis?.isReady === true && two.services.redis?.isReady === true)
 
@@ -364,11 +366,24 @@ t.test(
     t.strictSame((await one.call('GET', '/session/draft', { headers })).body, { data: null })
 
     const attempt = ({ call }: Example) => call('POST', '/api/auth/login', { body: { email: 'x', password: 'x' } })
-    await forgetAttempts(one)
     const statuses = []
     for (const example of [one, two, one, two, one, two]) statuses.push((await attempt(example)).status)
     t.strictSame(statuses, [401, 401, 401, 401, 401, 429], 'instances count together')
-    await forgetAttempts(one)
+
+    const names = async ({ call }: Example) => {
+      const { body } = await call('POST', '/graphql', { body: { query: '{ users { name createdAt } }' } })
+      return body.data.users.map(({ name }: { name: string }) => name)
+    }
+    await names(one)
+    await until(async () => ((await one.services.redis?.keys(`${REDIS_PREFIX}:results:result:*`)) ?? []).length > 0)
+    await query("insert into graphql_users (id, name, email, role) values ('x', 'Unseen', 'x', 'user')", DATABASE_URL)
+    t.strictSame(await names(two), [], 'what one has loaded the other one answers with')
+    await two.call('POST', '/graphql', { body: { query: 'mutation { createUser(name: "Ann", email: "a") { id } }' } })
+    t.strictSame(await names(one), ['Unseen', 'Ann'], 'until a write on either')
+
+    const survey = await one.services.statistics.survey()
+    t.strictSame(await two.services.statistics.last(), survey)
+    await one.services.redis?.del(await one.services.redis.keys(`${REDIS_PREFIX}:*`))
 
     const REDIS_URL = `redis://127.0.0.1:${await closedPort()}`
     const alone = await startExample(t, { ...env, REDIS_URL })
@@ -377,11 +392,6 @@ t.test(
     t.equal((await attempt(alone)).status, 429)
   }
 )
-
-async function forgetAttempts({ services }: Example) {
-  const { redis } = services
-  for (const key of (await redis?.keys('twinroute-example:login*')) ?? []) await redis?.del(key)
-}
 
 async function redisAnswers(): Promise<boolean> {
   const { createClient } = await import('redis')

@@ -1,11 +1,13 @@
 import fastify from 'fastify'
 import { buildSchema } from 'graphql'
+import { createClient, createCluster, createSentinel } from 'redis'
 import { describe, expect, test } from 'tstyche'
 import { createTokenService } from 'twinroute/auth'
 import {
   basicContext,
   batch,
   bearerContext,
+  createRedisStore,
   createResultCache,
   graphqlRoutes,
   type ContextFunction,
@@ -88,5 +90,14 @@ describe('a result cache', () => {
       scope: (context: GraphqlContext) => context.user?.id
     })
     expect(createResultCache).type.not.toBeCallableWith({ fields: {}, scope: () => ({ id: 1 }) })
+  })
+
+  test('has a store on any client of the redis package', () => {
+    const store = createRedisStore({ redis: createClient(), keyPrefix: 'my-app' })
+    expect(createResultCache).type.toBeCallableWith({ fields: {}, store })
+    expect(createRedisStore).type.toBeCallableWith({ redis: createCluster({ rootNodes: [] }) })
+    expect(createRedisStore).type.toBeCallableWith({ redis: createSentinel({ name: 'x', sentinelRootNodes: [] }) })
+    expect(createRedisStore).type.not.toBeCallableWith({ redis: 'redis://127.0.0.1' })
+    expect(createRedisStore).type.not.toBeCallableWith({})
   })
 })

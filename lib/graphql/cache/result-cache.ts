@@ -90,8 +90,8 @@ class FieldCache implements ResultCache {
 
   /** Keeps a result unless it holds an error, or is outdated since its read began. */
   #keep({ field, generation, key }: Place, value: unknown, read: CachedRead): void {
-    if (!isKeepable(value)) return
     const ms = this.fields[field]?.ms ?? this.#options.ms ?? 60_000
+    if (ms === 0 || !isKeepable(value)) return
     const now = attempt(() => this.#store.generation(field), read)
     void thenOrNow(now, (now) => {
       if (now === generation) return attempt(() => this.#store.set(key, { value }, ms), read)

@@ -8,8 +8,8 @@ export interface CachedResult {
 }
 
 /**
- * Where results are kept. A shared store, such as one on Redis, lets several processes keep and invalidate together: then
- * values pass through JSON. Every method may be asynchronous. A failure of the store is logged, and the field is loaded.
+ * Where results are kept. A shared store, such as `createRedisStore`, lets several processes keep and invalidate together.
+ * Every method may be asynchronous. A failure of the store is logged, and the field is loaded.
  */
 export interface ResultStore {
   get(key: string): CachedResult | undefined | Promise<CachedResult | undefined>

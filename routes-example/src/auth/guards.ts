@@ -16,20 +16,21 @@ export interface GuardParts {
   users: UserService
   loginRateLimit: boolean
   redis: RedisClient | undefined
+  redisPrefix: string
   onError: (error: unknown) => void
 }
 
-export function createGuards({ tokens, users, loginRateLimit, redis, onError }: GuardParts): Guards {
+export function createGuards({ tokens, users, loginRateLimit, redis, redisPrefix, onError }: GuardParts): Guards {
   return {
     signedIn: authenticate({ form: 'flat', tokens, onError }),
     currentUser: authenticate({ form: 'nested', tokens, findUser: (userId) => users.find(userId) }),
-    loginLimit: loginRateLimit ? limitLogins(redis) : passOn
+    loginLimit: loginRateLimit ? limitLogins(redis, redisPrefix) : passOn
   }
 }
 
 /** Five attempts per client in fifteen minutes, counted together by all instances that share a Redis. */
-function limitLogins(redis: RedisClient | undefined): Middleware {
-  return rateLimit({ keyPrefix: 'twinroute-example:login', ...(redis && { redis }) })
+function limitLogins(redis: RedisClient | undefined, prefix: string): Middleware {
+  return rateLimit({ keyPrefix: `${prefix}:login`, ...(redis && { redis }) })
 }
 
 const passOn: Middleware = (_request, _response, next) => next()

@@ -1,4 +1,11 @@
-import { basicContext, bearerContext, createResultCache, type GraphqlRoutesOptions } from 'twinroute/graphql'
+import {
+  basicContext,
+  bearerContext,
+  createRedisStore,
+  createResultCache,
+  type GraphqlRoutesOptions,
+  type ResultStore
+} from 'twinroute/graphql'
 import type { Config } from '../config.js'
 import { DatabaseUnavailable } from '../database/errors.js'
 import type { Services } from '../services.js'
@@ -10,14 +17,17 @@ import { typeDefs } from './schema.js'
 const USERS_KEPT_MS = 60_000
 
 /** Options of the GraphQL endpoint: the form of authentication, the resolvers and what is cached. */
-export function graphqlEndpoint({ graphqlForm, mode }: Config, { database, tokens }: Services): GraphqlRoutesOptions {
+export function graphqlEndpoint(config: Config, services: Services): GraphqlRoutesOptions {
+  const { graphqlForm, mode } = config
+  const { database, tokens } = services
   const bearer = graphqlForm === 'bearer'
   return {
     typeDefs,
     resolvers: createResolvers(new GraphqlRecords(database), bearer ? ownPostsOnly : anyPosts),
     context: bearer ? bearerContext({ verify: tokens }) : basicContext(),
     cache: createResultCache({
-      fields: { 'Query.users': { ms: USERS_KEPT_MS, invalidatedBy: ['Mutation.createUser'] } }
+      fields: { 'Query.users': { ms: USERS_KEPT_MS, invalidatedBy: ['Mutation.createUser'] } },
+      ...sharedStore(config, services)
     }),
     health: {
       check() {
@@ -27,4 +37,11 @@ export function graphqlEndpoint({ graphqlForm, mode }: Config, { database, token
     maskErrors: mode === 'production',
     mode
   }
+}
+
+/** Results that all instances share; without Redis each keeps its own. */
+function sharedStore({ redisPrefix }: Config, { redis, log }: Services): { store?: ResultStore } {
+  if (redis === undefined) return {}
+  const onWarning = (message: string) => log.warn(message)
+  return { store: createRedisStore({ redis, keyPrefix: `${redisPrefix}:results`, onWarning }) }
 }

@@ -1,13 +1,11 @@
 import type { SessionStore } from '@fastify/session'
 import { RedisStore } from 'connect-redis'
 import { ApiError } from 'twinroute'
-import type { Redis } from '../redis.js'
-
-const ANSWER_WITHIN_MS = 500
+import { inTime, type Redis } from '../redis.js'
 
 /** Sessions all instances share. Without Redis there are none: requests of the group get 503. */
-export function redisSessions(client: Redis): SessionStore {
-  const store = new RedisStore({ client, prefix: 'twinroute-example:session:' })
+export function redisSessions(client: Redis, prefix: string): SessionStore {
+  const store = new RedisStore({ client, prefix: `${prefix}:session:` })
   return {
     get: (id, done) => void settle(store.get(id), done),
     set: (id, session, done) => void settle(store.set(id, session as never), done),
@@ -19,17 +17,11 @@ type Done = (error: unknown, value?: never) => void
 
 async function settle(work: Promise<unknown>, done: Done): Promise<void> {
   try {
-    const value = (await Promise.race([work, timeLimit()])) as never
+    const value = (await inTime(work)) as never
     done(null, value)
   } catch {
     done(unavailable())
   }
-}
-
-function timeLimit(): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    setTimeout(reject, ANSWER_WITHIN_MS, new Error('Redis did not answer in time')).unref()
-  })
 }
 
 function unavailable(): ApiError {

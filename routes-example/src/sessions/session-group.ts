@@ -17,14 +17,14 @@ export interface SessionOptions {
 
 /** The routes of `sessions/api/`: the only ones that read a session, so no other request pays for one. */
 export async function sessionGroup(app: FastifyInstance, { config, redis }: SessionOptions): Promise<void> {
-  const { mode, sessionSecret, secureCookies } = config
+  const { mode, sessionSecret, secureCookies, redisPrefix } = config
   if (!app.hasDecorator('parseCookie')) await app.register(cookie)
   await app.register(session, {
     // A random one ends sessions with the process.
     secret: sessionSecret ?? randomBytes(32).toString('hex'),
     saveUninitialized: false,
     cookie: { httpOnly: true, sameSite: 'lax', secure: secureCookies, maxAge: SESSION_LIFE_MS },
-    ...(redis && { store: redisSessions(redis) })
+    ...(redis && { store: redisSessions(redis, redisPrefix) })
   })
   await app.register(fileRoutes, { apiDir: new URL('./api', import.meta.url), baseRoute: '/session', mode })
 }

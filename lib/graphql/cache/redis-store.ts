@@ -1,0 +1,180 @@
+import { createHash, randomInt } from 'node:crypto'
+import { MEBIBYTE } from '../../options/defaults.js'
+import type { RedisClient } from '../../contract/redis.js'
+import { AT_LEAST_ONE, checkOptions, COUNT, FUNCTION, hasMethods, TEXT, type OptionRules } from '../../options/rules.js'
+import { RedisLink } from './redis-link.js'
+import { createMemoryStore, type CachedResult, type ResultStore } from './result-store.js'
+import { classIn, resultOf, textOf } from './result-text.js'
+
+export interface RedisStoreOptions {
+  /** A connected client of the `redis` package. */
+  redis: RedisClient
+  /** Start of the keys in Redis: another one for each application that shares it. Default `twinroute:results`. */
+  keyPrefix?: string
+  /**
+   * Of the shape of the results: processes keep results with those of the same version, and invalidate those of every version.
+   * Change it with a release that gives a cached field another shape. Default: empty.
+   */
+  version?: string
+  /** Milliseconds that Redis may take to answer. Default 200. */
+  timeout?: number
+  /** Milliseconds a result is kept at most in this process while Redis is away; 0 for none. Default 1 000. */
+  localMs?: number
+  /** Bytes of the largest result that is kept. Default 1 MiB. */
+  maxResultBytes?: number
+  /** Called when Redis goes away and comes back, and for results that cannot be kept. Default: `process.emitWarning`. */
+  onWarning?: (message: string) => void
+}
+
+const RULES: OptionRules<RedisStoreOptions> = {
+  redis: { expected: 'a client of the redis package', accepts: hasMethods('eval'), required: true },
+  keyPrefix: TEXT,
+  version: TEXT,
+  timeout: AT_LEAST_ONE,
+  localMs: COUNT,
+  maxResultBytes: COUNT,
+  onWarning: FUNCTION
+}
+
+/**
+ * A store for `createResultCache` on Redis: processes keep results together, and a write on one outdates them for all. While
+ * Redis is away or slow, no query fails or waits for it: results are kept in this process, for a short time.
+ *
+ * @throws TypeError naming a wrong or unknown option
+ */
+export function createRedisStore(options: RedisStoreOptions): ResultStore {
+  checkOptions('createRedisStore', options, RULES)
+  return new RedisStore(options)
+}
+
+/** The generation of a field; a new one where there is none, or where something else is in its place. */
+const READ_GENERATION = `
+local kept = redis.pcall('GET', KEYS[1])
+if type(kept) == 'string' and #kept < 16 and string.match(kept, '^%d+$') then return kept end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]`
+const READ = `
+local kept = redis.pcall('GET', KEYS[1])
+return type(kept) == 'string' and kept or false`
+const WRITE = `redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
+/** Possible also when the memory of Redis is full. */
+const REMOVE = `redis.call('DEL', KEYS[1])`
+
+/** A generation that is gone costs one load of each result, so it need not stay for ever. */
+const GENERATION_LIFE = 30 * 24 * 60 * 60 * 1000
+
+/** Above any generation, and not above what `randomInt` takes. */
+const GENERATIONS = 2 ** 48 - 1
+
+/** Longer keys are kept as their hash. */
+const MAX_KEY_LENGTH = 256
+
+class RedisStore implements ResultStore {
+  readonly #prefix: string
+  readonly #version: string
+  readonly #localMs: number
+  readonly #maxResultLength: number
+  readonly #warn: (message: string) => void
+  readonly #link: RedisLink
+  readonly #local = createMemoryStore()
+  /** Fields that were outdated here and, as far as is known, not yet in Redis. */
+  readonly #outdated = new Set<string>()
+  /** Fields that were told of because of their class. */
+  readonly #told = new Set<string>()
+
+  constructor(options: RedisStoreOptions) {
+    const { redis, keyPrefix = 'twinroute:results', version = '', timeout = 200, localMs = 1000 } = options
+    const { maxResultBytes = MEBIBYTE, onWarning = emitWarning } = options
+    this.#prefix = keyPrefix
+    this.#version = version
+    this.#localMs = localMs
+    this.#maxResultLength = Math.ceil(maxResultBytes / 3) * 4 // as base64
+    this.#warn = onWarning
+    const here = localMs === 0 ? 'results are not kept' : `results are kept in this process, for ${localMs} ms at most,`
+    this.#link = new RedisLink({
+      redis,
+      timeout,
+      onAway: (reason) => onWarning(`Redis is away (${reason}): ${here} until it answers again`),
+      beforeReturn: () => this.#outdateInRedis(),
+      onReturn: () => onWarning('Redis answers again, and results are shared')
+    })
+  }
+
+  async generation(name: string): Promise<number> {
+    const life = String(GENERATION_LIFE)
+    const answer = await this.#link.ask(READ_GENERATION, this.#generationKey(name), newGeneration(), life)
+    // negative, so that no result of this process is taken for one of Redis
+    return answer === undefined ? -1 - (await this.#local.generation(name)) : Number(answer.reply)
+  }
+
+  async get(key: string): Promise<CachedResult | undefined> {
+    if (this.#link.isAway) return this.#local.get(key)
+    const answer = await this.#link.ask(READ, this.#resultKey(key))
+    return resultOf(answer?.reply)
+  }
+
+  async set(key: string, result: CachedResult, ms: number): Promise<void> {
+    if (this.#link.isAway) {
+      if (this.#localMs > 0) await this.#local.set(key, result, Math.min(ms, this.#localMs))
+      return
+    }
+    if (!this.#comesBack(key, result)) return
+    const text = textOf(result)
+    if (text === undefined || text.length > this.#maxResultLength) return
+    await this.#link.ask(WRITE, this.#resultKey(key), text, String(Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER)))
+  }
+
+  async bump(name: string): Promise<void> {
+    await this.#local.bump(name)
+    const answer = await this.#link.ask(REMOVE, this.#generationKey(name))
+    if (answer === undefined) this.#outdated.add(name)
+  }
+
+  /** What other processes were not told. That Redis takes a value is tried too: one whose memory is full answers reads. */
+  async #outdateInRedis(): Promise<void> {
+    do {
+      for (const name of this.#outdated) {
+        this.#outdated.delete(name) // before: it may be outdated once more meanwhile
+        try {
+          await this.#link.run(REMOVE, this.#generationKey(name))
+        } catch (error) {
+          this.#outdated.add(name)
+          throw error
+        }
+      }
+      await this.#link.run(WRITE, `${this.#prefix}:trial`, '', '1000')
+    } while (this.#outdated.size > 0)
+  }
+
+  #comesBack(key: string, { value }: CachedResult): boolean {
+    const name = classIn(value)
+    if (name === undefined) return true
+    const [field = ''] = key.split('#', 1)
+    if (!this.#told.has(field)) {
+      this.#told.add(field)
+      this.#warn(`Results of ${field} are not kept: Redis would give an instance of ${name} back without its methods`)
+    }
+    return false
+  }
+
+  #generationKey(name: string): string {
+    return `${this.#prefix}:generation:${name}`
+  }
+
+  #resultKey(key: string): string {
+    const short = key.length > MAX_KEY_LENGTH ? createHash('sha256').update(key).digest('base64url') : key
+    return `${this.#prefix}:result:${this.#version}:${short}`
+  }
+}
+
+/**
+ * At random: when Redis has lost a generation (evicted it, or begun anew), the next one is not one of those that results were
+ * kept under before.
+ */
+function newGeneration(): string {
+  return String(randomInt(GENERATIONS))
+}
+
+function emitWarning(message: string): void {
+  process.emitWarning(message, { code: 'TWINROUTE_RESULT_STORE' })
+}
