@@ -6,6 +6,7 @@ import type { App, AppOptions, Middleware } from 'twinroute'
 import type { InProcessRequest } from './in-process.js'
 import { ORDER_TEXT } from './orders.js'
 import { SESSION_SECRET } from './payloads.js'
+import { observeWith, traceMiddleware, traceRequests } from './observed.js'
 import { ownFastify } from './own-fastify.js'
 import { note } from './workload.js'
 
@@ -14,6 +15,8 @@ export interface Variant {
   /** The text of `route.mjs`. */
   route: string
   options?: Partial<AppOptions>
+  /** Runs before the application is made. What it switches on holds for the process, and so for no variant that was made before. */
+  prepare?: () => unknown
   /** Settings and middleware; what it returns is sent as headers. */
   setUp?: (app: App) => unknown
   headers?: Readonly<Record<string, string>>
@@ -27,6 +30,8 @@ export interface CostCase {
   body?: string
   without: Variant
   with: Variant
+  /** What is switched on slows down the whole process: the variant without it is measured before, and not in turns. */
+  isApart?: boolean
 }
 
 const HELLO = "export const GET = () => ({ hello: 'world' })"
@@ -41,6 +46,7 @@ const GZIP = { 'accept-encoding': 'gzip' }
 const JSON_BODY = { 'content-type': 'application/json' }
 
 const pass: Middleware = (_request, _response, next) => next()
+const FOUR = { middleware: { '/api/cost': [pass, pass, pass, pass] } }
 const forgotten = { stream: new Writable({ write: (_chunk, _encoding, done) => done() }) }
 
 let lastId = 0
@@ -96,7 +102,37 @@ export const COST_CASES: readonly CostCase[] = [
   {
     title: 'four middlewares in the map',
     without: { route: HELLO },
-    with: { route: HELLO, options: { middleware: { '/api/cost': [pass, pass, pass, pass] } } }
+    with: { route: HELLO, options: FOUR }
+  },
+  {
+    title: 'a line of `requestLog`',
+    without: { route: HELLO, options: { fastifyOptions: { logger: forgotten } } },
+    with: { route: HELLO, options: { fastifyOptions: { logger: forgotten }, requestLog: true } }
+  },
+  {
+    title: '`observe`, metrics',
+    without: { route: HELLO },
+    with: { route: HELLO, setUp: observeWith({ health: false }) }
+  },
+  {
+    title: '`observe`, load shedding',
+    without: { route: HELLO },
+    with: {
+      route: HELLO,
+      setUp: observeWith({ metrics: false, health: false, shedding: { maxEventLoopDelay: 60_000 } })
+    }
+  },
+  {
+    title: 'OpenTelemetry, a span for each request and handler',
+    isApart: true,
+    without: { route: HELLO },
+    with: { route: HELLO, prepare: traceRequests }
+  },
+  {
+    title: 'OpenTelemetry, and one for each of four middlewares',
+    isApart: true,
+    without: { route: HELLO, options: FOUR },
+    with: { route: HELLO, options: FOUR, prepare: traceMiddleware }
   },
   {
     title: 'one of ten cookies read',

@@ -1,10 +1,11 @@
 // What each thing that can be switched costs per request, beside the same without it, both in one process and without a
-// socket: `npm run bench:costs`.
+// socket: `npm run bench:costs`; `-- --pairs 5 observe` for a short look at the rows whose title holds a word.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { createApp, fileRoutes } from 'twinroute'
 import { COST_CASES, type CostCase, type Variant } from './cost-cases.js'
 import { InProcessClient, type Routing } from './in-process.js'
@@ -13,7 +14,12 @@ import { shuffled, spread, type Spread } from './statistics.js'
 
 const BATCH = 100
 const WARM_UP_BATCHES = 100
-const PAIRS = 200
+
+const { values, positionals } = parseArgs({
+  options: { pairs: { type: 'string', default: '200' }, index: { type: 'string' } },
+  allowPositionals: true
+})
+const pairs = Number(values.pairs)
 
 interface Cost {
   title: string
@@ -25,7 +31,7 @@ interface Cost {
   ratio: Spread
 }
 
-const chosen = COST_CASES[Number(process.argv[2])]
+const chosen = COST_CASES[Number(values.index)]
 if (chosen === undefined) measureAll()
 else {
   process.stdout.write(`${line(await measure(chosen))}\n`)
@@ -38,28 +44,57 @@ function measureAll(): void {
   process.stdout.write(
     '| What | µs without | µs with | µs more (middle half) | ratio |\n| --- | --- | --- | --- | --- |\n'
   )
-  for (const index of COST_CASES.keys()) {
-    process.stdout.write(execFileSync(process.execPath, [fileURLToPath(import.meta.url), String(index)], { env }))
+  for (const [index, { title }] of COST_CASES.entries()) {
+    if (positionals.length > 0 && !positionals.some((word) => title.includes(word))) continue
+    const args = [fileURLToPath(import.meta.url), '--index', String(index), '--pairs', String(pairs)]
+    process.stdout.write(execFileSync(process.execPath, args, { env }))
   }
-  process.stdout.write(`\n${process.version}, medians of ${PAIRS} pairs of batches of ${BATCH} requests\n`)
+  process.stdout.write(`\n${process.version}, medians of ${pairs} pairs of batches of ${BATCH} requests\n`)
 }
 
 async function measure(costCase: CostCase): Promise<Cost> {
-  const both = [await start(costCase, costCase.without), await start(costCase, costCase.with)] as const
-  for (let i = 0; i < WARM_UP_BATCHES; i++) for (const client of both) await client.batch(BATCH)
-  const pairs: { without: number; with: number }[] = []
-  for (let i = 0; i < PAIRS; i++) {
-    const found = new Map<InProcessClient, number>()
-    for (const client of shuffled(both)) found.set(client, await client.batch(BATCH))
-    pairs.push({ without: found.get(both[0]) ?? Number.NaN, with: found.get(both[1]) ?? Number.NaN })
-  }
+  const { without, with: full } = await (costCase.isApart ? measureApart(costCase) : measureInTurns(costCase))
+  const both = without.map((value, index) => [value, full[index] ?? Number.NaN] as const)
   return {
     title: costCase.title,
-    without: spread(pairs.map((pair) => pair.without)),
-    with: spread(pairs.map((pair) => pair.with)),
-    more: spread(pairs.map((pair) => pair.with - pair.without)),
-    ratio: spread(pairs.map((pair) => pair.with / pair.without))
+    without: spread(without),
+    with: spread(full),
+    more: spread(both.map(([less, more]) => more - less)),
+    ratio: spread(both.map(([less, more]) => more / less))
   }
+}
+
+/** Microseconds per request, of one batch after the other. */
+interface Figures {
+  without: number[]
+  with: number[]
+}
+
+async function measureInTurns(costCase: CostCase): Promise<Figures> {
+  const both = [await start(costCase, costCase.without), await start(costCase, costCase.with)] as const
+  for (const client of both) await warmUp(client)
+  const figures: Figures = { without: [], with: [] }
+  for (let i = 0; i < pairs; i++) {
+    for (const client of shuffled(both))
+      figures[client === both[0] ? 'without' : 'with'].push(await client.batch(BATCH))
+  }
+  return figures
+}
+
+async function measureApart(costCase: CostCase): Promise<Figures> {
+  return { without: await batches(costCase, costCase.without), with: await batches(costCase, costCase.with) }
+}
+
+async function batches(costCase: CostCase, variant: Variant): Promise<number[]> {
+  const client = await start(costCase, variant)
+  await warmUp(client)
+  const figures: number[] = []
+  for (let i = 0; i < pairs; i++) figures.push(await client.batch(BATCH))
+  return figures
+}
+
+async function warmUp(client: InProcessClient): Promise<void> {
+  for (let i = 0; i < WARM_UP_BATCHES; i++) await client.batch(BATCH)
 }
 
 async function start({ body }: CostCase, variant: Variant): Promise<InProcessClient> {
@@ -75,7 +110,8 @@ interface Made {
   headers: object
 }
 
-async function makeApp({ route, options, setUp, isPlugin = false }: Variant): Promise<Made> {
+async function makeApp({ route, options, prepare, setUp, isPlugin = false }: Variant): Promise<Made> {
+  prepare?.()
   const apiDir = mkdtempSync(join(tmpdir(), 'twinroute-costs-'))
   mkdirSync(join(apiDir, 'cost'))
   writeFileSync(join(apiDir, 'cost/route.mjs'), route)

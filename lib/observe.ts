@@ -7,3 +7,4 @@ export type {
   ReadinessCheck,
   SheddingOptions
 } from './observe/observe-options.js'
+export type { GraphqlTrace, MiddlewareTrace } from './contract/traces.js'

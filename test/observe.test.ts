@@ -1,7 +1,9 @@
 // ci: once (the same on every Node); metrics and load shedding, which need packages of their own: test/observe/
+import { tracingChannel } from 'node:diagnostics_channel'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import { createApp } from 'twinroute'
+import { createApp, fileRoutes, type Middleware } from 'twinroute'
+import { graphqlRoutes } from 'twinroute/graphql'
 import { openapi } from 'twinroute/openapi'
 import { observe, type ObserveOptions, type ProbeOptions } from 'twinroute/observe'
 import { writeRoutes } from './support/hosts.js'
@@ -186,6 +188,143 @@ t.test('an app that closes is alive and not ready, while it still accepts connec
   t.strictSame([ready.status, await ready.json()], [503, { status: 'closing' }])
   t.equal((await fetch(`${origin}/livez`)).status, 200)
   await closed
+})
+
+const POLLED = ['/livez', '/readyz', '/api/hello']
+
+for (const { logLevel, logged } of [
+  { logLevel: undefined, logged: ['/api/hello'] },
+  { logLevel: 'info', logged: POLLED }
+] as const) {
+  t.test(`the request log has ${logLevel === undefined ? 'no' : 'its'} polls with logLevel ${logLevel}`, async (t) => {
+    const lines: any[] = []
+    const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
+    const app = await createApp({
+      apiDir: writeRoutes(t, { hello: { GET: () => ({}) } }),
+      mode: 'production',
+      requestLog: true,
+      fastifyOptions: { logger: { level: 'info', stream } }
+    })
+    t.teardown(() => app.close())
+    await app.register(observe, { metrics: false, ...(logLevel !== undefined && { logLevel }) })
+    for (const path of POLLED) t.equal((await app.inject(path)).statusCode, 200)
+    t.strictSame(
+      lines.filter(({ http }) => http !== undefined).map(({ http }) => http.url),
+      logged
+    )
+
+    const others: any[] = []
+    const host = Fastify({ logger: { level: 'info', stream: { write: (line) => void others.push(JSON.parse(line)) } } })
+    t.teardown(() => host.close())
+    await host.register(observe, { metrics: false, ...(logLevel !== undefined && { logLevel }) })
+    host.get('/api/hello', async () => ({}))
+    for (const path of POLLED) await host.inject(path)
+    t.strictSame(
+      others.filter(({ req }) => req !== undefined).map(({ req }) => req.url),
+      logged,
+      'neither have the lines of Fastify'
+    )
+  })
+}
+
+t.test('a path that a route file has is named with the file', async (t) => {
+  const apiDir = writeRoutes(t, { hello: { GET: () => ({}) } })
+  const health = { readyPath: '/api/hello' }
+  const wanted: any = {
+    problems: [{ code: 'OBSERVE_PATH_TAKEN', files: [/hello.route\.\w+$/], fix: /health\.readyPath/ }]
+  }
+  await t.rejects(async () => {
+    const app = await createApp({ apiDir, mode: 'test' })
+    t.teardown(() => app.close())
+    await app.register(observe, { metrics: false, health })
+    await app.ready()
+  }, wanted)
+  await t.rejects(async () => {
+    const host = Fastify()
+    t.teardown(() => host.close())
+    await host.register(fileRoutes, { apiDir, mode: 'test' })
+    await host.register(observe, { metrics: false, health })
+  }, wanted)
+})
+
+/** What the channels tell, in words. */
+function listen(t: Test, name: string): string[] {
+  const told: string[] = []
+  const channel = tracingChannel<unknown, any>(name)
+  const says = (event: string) => (message: any) => {
+    const { name, prefix, operationType, operationName, error } = message
+    const what = name === undefined ? `${operationType} ${operationName}` : `${name} of ${prefix}`
+    told.push(`${event}: ${what}${error === undefined ? '' : ` (${error.message})`}`)
+  }
+  const handlers = {
+    start: says('start'),
+    end: says('end'),
+    asyncStart: says('asyncStart'),
+    asyncEnd: says('asyncEnd'),
+    error: says('error')
+  }
+  channel.subscribe(handlers)
+  t.teardown(() => channel.unsubscribe(handlers))
+  return told
+}
+
+t.test(
+  'middleware of the map and of route files is told on a tracing channel, and answers as without it',
+  async (t) => {
+    const later: Middleware = async function later(_request, _response, next) {
+      await new Promise(setImmediate)
+      next()
+    }
+    const fails: Middleware = async function fails() {
+      throw new Error('no key')
+    }
+    const guarded = { GET: () => ({ hello: 'world' }), middleware: [later] }
+    const routes = { hello: guarded, failing: guarded }
+    const middleware = { '/api/hello': [later], '/api/failing': [fails] }
+    const before = await createApp({ apiDir: writeRoutes(t, routes), mode: 'test', middleware })
+    await before.ready()
+    const told = listen(t, 'twinroute.middleware')
+    const app = await createApp({ apiDir: writeRoutes(t, routes), mode: 'test', middleware })
+    for (const one of [before, app]) t.teardown(() => one.close())
+    for (const path of ['/api/hello', '/api/failing']) {
+      const [wanted, answer] = [await before.inject(path), await app.inject(path)]
+      t.equal(answer.statusCode, wanted.statusCode)
+      t.strictSame(Object.keys(answer.json()), Object.keys(wanted.json()))
+    }
+    t.strictSame(told, [
+      'start: later of /api/hello',
+      'end: later of /api/hello',
+      'asyncStart: later of /api/hello',
+      'start: later of undefined',
+      'end: later of undefined',
+      'asyncEnd: later of /api/hello',
+      'asyncStart: later of undefined',
+      'asyncEnd: later of undefined',
+      'start: fails of /api/failing',
+      'end: fails of /api/failing',
+      'error: fails of /api/failing (no key)',
+      'asyncStart: fails of /api/failing (no key)',
+      'asyncEnd: fails of /api/failing (no key)'
+    ])
+  }
+)
+
+t.test('GraphQL operations are told on a tracing channel', async (t) => {
+  const host = Fastify()
+  t.teardown(() => host.close())
+  await host.register(graphqlRoutes, {
+    typeDefs: 'type Query { hello: String }',
+    resolvers: { Query: { hello: () => 'world' } }
+  })
+  const ask = (query: string) => host.inject({ method: 'POST', url: '/graphql', payload: { query } })
+  await ask('{ hello }')
+  const told = listen(t, 'twinroute.graphql')
+  t.strictSame((await ask('query Greeting { hello }')).json(), { data: { hello: 'world' } })
+  await ask('{ unknown }')
+  t.strictSame(
+    told,
+    ['start', 'end', 'asyncStart', 'asyncEnd'].map((event) => `${event}: query Greeting`)
+  )
 })
 
 t.test('what is not installed is named with the command that installs it', async (t) => {

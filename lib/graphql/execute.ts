@@ -9,6 +9,7 @@ import type { Documents, PreparedOperation } from './documents/documents.js'
 import { mayCompile } from './engine.js'
 import { type ErrorFormat, formatResolverError, isDeliberate, RequestError } from './errors.js'
 import { readParameters } from './body.js'
+import { isTraced, traceOperation } from './trace-operation.js'
 import { isPromise } from '../options/values.js'
 import { coerceVariables, isSmall, type VariableRules } from './documents/variables.js'
 
@@ -29,7 +30,7 @@ export interface Endpoint {
 export function createPostHandler(
   endpoint: Endpoint
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
-  return async (request, reply) => {
+  return async function graphql(request, reply) {
     try {
       const result = await execute(endpoint, request, reply)
       return reply.sent ? reply : sendResult(reply, 200, result)
@@ -62,10 +63,13 @@ interface Run {
 }
 
 /** Runs an operation. What is wrong with variables is said in our words: the engine names similar fields and values. */
-async function run(reply: FastifyReply, { document }: PreparedOperation, { context, variables, check }: Run) {
+async function run(reply: FastifyReply, prepared: PreparedOperation, { context, variables, check }: Run) {
+  const { document, operation } = prepared
   let result: ExecutionResult
   try {
-    result = await reply.graphql(document, context, variables)
+    result = await (isTraced()
+      ? traceOperation(operation, reply, () => reply.graphql(document, context, variables))
+      : reply.graphql(document, context, variables))
   } catch (error) {
     check()
     throw error

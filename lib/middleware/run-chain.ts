@@ -4,6 +4,7 @@ import { isThenable } from '../options/values.js'
 import { asFailure } from '../errors/readable-error.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { mayNotRun, type BoundChain } from './chain.js'
+import { traceMiddleware } from './trace-middleware.js'
 
 type Done = (error?: unknown) => void
 
@@ -50,9 +51,9 @@ export function composeChain(
   options: ChainOptions = {}
 ): ChainRunner | null {
   const entries: ChainEntry[] = chain.steps.flatMap((step) =>
-    step.middleware.map((run) => ({ run, depth: step.depth, prefix: step.prefix, conditional: mayNotRun(step) }))
+    step.middleware.map((run) => entryOf(run, { ...step, conditional: mayNotRun(step) }))
   )
-  entries.push(...ownMiddleware.map((run) => ({ run, depth: 0, prefix: undefined, conditional: false })))
+  entries.push(...ownMiddleware.map((run) => entryOf(run, { depth: 0, prefix: undefined, conditional: false })))
   if (entries.length === 0) return null
   const { covering } = options
   if (covering === undefined || !entries.some((entry) => entry.conditional)) {
@@ -66,6 +67,10 @@ export function composeChain(
     if (due.length === 0) done()
     else new ChainRun({ entries: due, options }, request, response, done).enter(0)
   }
+}
+
+function entryOf(run: Middleware, { depth, prefix, conditional }: Omit<ChainEntry, 'run'>): ChainEntry {
+  return { run: traceMiddleware(run, prefix), depth, prefix, conditional }
 }
 
 interface Plan {

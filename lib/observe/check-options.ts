@@ -59,6 +59,7 @@ const RULES: OptionRules<ObserveOptions> = {
   health: HEALTH,
   shedding: SHEDDING,
   prefix: CHECKED_LATER,
+  logLevel: CHECKED_LATER, // by Fastify, which knows the levels of the logger
   mode: MODE
 }
 

@@ -1,3 +1,4 @@
+import type { LogLevel } from 'fastify'
 import type { Mode } from '../contract/mode.js'
 
 /** A `Registry` of prom-client, in so far as it is used here. */
@@ -69,6 +70,11 @@ export interface ObserveOptions {
   shedding?: SheddingOptions | boolean
   /** Put before all paths, as by Fastify's own `register`. */
   prefix?: string
+  /**
+   * Level of the log for requests of its own routes, in pino's words. They are polled every few seconds, so that lines of
+   * `requestLog` and of Fastify leave them out. Default `error`; `info` for a line per poll.
+   */
+  logLevel?: LogLevel
   /** Production leaves out why a check has failed. Default: the app's, then `NODE_ENV`, then `development`. */
   mode?: Mode
 }

@@ -38,5 +38,5 @@ async function registerObserve(app: FastifyInstance, options: ObserveOptions): P
     ...(health === undefined ? [] : createHealthRoutes(app, { ...health, hidesReasons }))
   ]
   if (shedding !== undefined && peers.underPressure !== undefined) await shedLoad(app, peers.underPressure, shedding)
-  await serveOwnRoutes(app, routes, options.prefix)
+  await serveOwnRoutes(app, routes, options)
 }

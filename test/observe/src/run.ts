@@ -1,4 +1,5 @@
-// `npm run test:observe`: twinroute/observe with the packages it takes as optional peers.
+// `npm run test:observe`: twinroute/observe with the packages it takes as optional peers, the recipe of OpenTelemetry, and the
+// dashboard for Grafana.
 import { register } from 'node:module'
 import { finish, row } from './rows.js'
 
@@ -7,6 +8,10 @@ register('./packages-here.js', import.meta.url)
 
 const { metricsRows } = await import('./metrics-rows.js')
 const { sheddingRows } = await import('./shedding-rows.js')
+const { dashboardRows } = await import('./dashboard-rows.js')
 const { tracesRows } = await import('./traces-rows.js')
-for (const [name, body] of [...metricsRows, ...sheddingRows, ...tracesRows]) await row(name, body)
+const { spansRows } = await import('./spans-rows.js') // the last: from its first row on, all apps of this process are traced
+for (const [name, body] of [...metricsRows, ...sheddingRows, ...dashboardRows, ...tracesRows, ...spansRows]) {
+  await row(name, body)
+}
 process.exit(finish())

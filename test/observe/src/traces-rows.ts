@@ -1,74 +1,64 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
-import { FastifyOtelInstrumentation } from '@fastify/otel'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import { createApp, errorHandler } from '../../../dist/index.js'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { withRoutes } from './app.js'
+import { type SentSpan, withCollector } from './collector.js'
 
 type Row = readonly [name: string, body: () => Promise<void>]
 
-interface Span {
-  name: string
-  spanId: string
-  parentSpanId?: string
-  attributes: { key: string; value: { stringValue?: string } }[]
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** Starts the server, asks it, and stops it as a platform does. */
+async function askServer(apiDir: string, endpoint: string, paths: readonly string[]): Promise<void> {
+  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'traced' }
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  const child = spawn(process.execPath, [here('traced-server.js'), apiDir], { env, stdio: [...stdio] })
+  const closed = once(child, 'close')
+  const [origin] = (await once(createInterface(child.stdout), 'line')) as [string]
+  for (const path of paths) await (await fetch(origin + path)).text()
+  child.kill('SIGTERM')
+  assert.deepEqual(await closed, [0, null])
 }
 
-interface Traces {
-  resourceSpans: { scopeSpans: { spans: Span[] }[] }[]
+const childrenOf = (spans: readonly SentSpan[], name: string): string[] => {
+  const parent = spans.find((span) => span.name === name)
+  assert.ok(parent, `a span ${name}`)
+  return spans.filter(({ parentSpanId }) => parentSpanId === parent.spanId).map((span) => span.name)
 }
 
-/** A collector: what was posted to it as OTLP over HTTP. */
-async function withCollector(work: (url: string, spans: readonly Span[]) => Promise<void>): Promise<void> {
-  const spans: Span[] = []
-  const server = createServer((request, response) => {
-    void json(request).then((traces) => {
-      const { resourceSpans } = traces as Traces
-      spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)))
-      response.setHeader('content-type', 'application/json').end('{}')
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`, spans)
-  server.close()
-  server.closeAllConnections()
-}
-
-/** The recipe of docs/observe.md. */
+/** The recipe of docs/observe.md, as it is. */
 export const tracesRows: readonly Row[] = [
   [
-    'spans of @fastify/otel reach a collector, named by the method and the pattern of the route',
+    'the files of the recipe are on the page, to the letter',
+    async () => {
+      const page = await readFile(here('../../../docs/observe.md'), 'utf8')
+      for (const name of ['spans.ts', 'telemetry.ts']) {
+        const text = await readFile(here(`../src/${name}`), 'utf8')
+        const shown = text.replace('../../../dist/observe.js', 'twinroute/observe')
+        assert.ok(
+          page.includes(`\`\`\`ts\n${shown}\`\`\`\n`),
+          `docs/observe.md shows ${name} as it is in test/observe/src/`
+        )
+      }
+    }
+  ],
+  [
+    'spans reach a collector by OTLP over HTTP, named by the method and the pattern of the route; probes have none',
     () =>
-      withCollector((url, spans) =>
+      withCollector((endpoint, spans) =>
         withRoutes(async (apiDir) => {
-          const provider = new NodeTracerProvider({
-            spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))]
-          })
-          provider.register()
-          const otel = new FastifyOtelInstrumentation({
-            requestHook: (span, { method, routeOptions }) =>
-              void span.updateName(`${method} ${routeOptions.url ?? 'unmatched'}`)
-          })
-          otel.setTracerProvider(provider)
-          const app = await createApp({ apiDir, mode: 'test', errorHandler, fastifyOptions: { logger: false } })
-          await app.register(otel.plugin())
-          assert.equal((await app.inject('/api/users/5')).statusCode, 200)
-          await app.inject('/nothing/5')
-          await app.close()
-          await provider.shutdown()
+          await askServer(apiDir, endpoint, ['/api/users/5?page=2', '/nothing/5', '/livez', '/readyz'])
           const roots = spans.filter(({ parentSpanId }) => !parentSpanId)
           assert.deepEqual(roots.map(({ name }) => name).toSorted(), ['GET /api/users/:id', 'GET unmatched'])
-          const [root] = roots.filter(({ name }) => name === 'GET /api/users/:id')
+          const root = roots.find(({ name }) => name === 'GET /api/users/:id')
           const route = root?.attributes.find(({ key }) => key === 'http.route')
           assert.equal(route?.value.stringValue, '/api/users/:id')
-          assert.ok(
-            spans.some(({ parentSpanId }) => parentSpanId === root?.spanId),
-            'hooks and handler are its children'
-          )
+          const children = childrenOf(spans, 'GET /api/users/:id').toSorted()
+          assert.equal(children.length, 2, String(children))
+          assert.match(String(children), /^handler - \w+,middleware signedIn$/)
         })
       )
   ]
