@@ -10,6 +10,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { satisfies } from 'semver'
 import t from 'tap'
+import { installedWith, readLock, surprises, type LockedPackages } from './support/lock-file.js'
 import { root, sourceFiles } from './support/source-tree.js'
 
 const run = promisify(execFile)
@@ -237,6 +238,58 @@ t.test('the lock file names no registry', async (t) => {
     named.map(([path]) => path),
     []
   )
+})
+
+/** Licences that ask for no more than that their text is kept. */
+const LICENCES = [
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  '0BSD',
+  'MIT-0',
+  'CC0-1.0'
+]
+
+/** Packages that may run a script when they are installed. */
+const SCRIPTS = [
+  'esbuild' // an optional package, for `twinroute build`: it checks that its program fits the machine
+]
+
+t.test('no package that users get has an install script, or a licence that asks more of them', async (t) => {
+  const optional = Object.keys(manifest.peerDependencies)
+  const creator = JSON.parse(await readFile(join(root, 'create-twinroute/package.json'), 'utf8'))
+  const installed = new Map([
+    ...installedWith(readLock('package-lock.json'), [...Object.keys(manifest.dependencies), ...optional]),
+    ...installedWith(readLock('test/observe/package-lock.json'), optional), // some are installed there only
+    ...installedWith(readLock('create-twinroute/package-lock.json'), Object.keys(creator.dependencies))
+  ])
+  t.strictSame(surprises(installed, { licences: LICENCES, scripts: SCRIPTS }), [])
+  const missing = [...Object.keys(manifest.dependencies), ...optional, ...Object.keys(creator.dependencies)].filter(
+    (name) => !installed.has(`node_modules/${name}`)
+  )
+  t.strictSame(missing, [], 'each of them is in a lock file')
+})
+
+t.test('an install script and a licence are found wherever they are below a package', async (t) => {
+  const packages: LockedPackages = {
+    'node_modules/a': { version: '1.0.0', license: 'MIT', dependencies: { b: '2' }, optionalDependencies: { c: '1' } },
+    'node_modules/b': { version: '1.0.0', license: 'AGPL-3.0', hasInstallScript: true }, // not the one of a
+    'node_modules/a/node_modules/b': { version: '2.0.0', license: 'GPL-3.0', peerDependencies: { d: '1', e: '1' } },
+    'node_modules/c': { version: '1.0.0', license: 'MIT', hasInstallScript: true },
+    'node_modules/d': { version: '1.0.0', dependencies: { f: '1', g: '1' } },
+    'node_modules/f': { version: '1.0.0', license: '(GPL-3.0 OR MIT)' },
+    'node_modules/g': { version: '1.0.0', license: '(MIT OR ISC) AND GPL-3.0' }
+  }
+  t.strictSame(surprises(installedWith(packages, ['a']), { licences: ['MIT'], scripts: [] }).toSorted(), [
+    'b 2.0.0 has the licence GPL-3.0',
+    'c 1.0.0 has an install script',
+    'd 1.0.0 has the licence none',
+    'g 1.0.0 has the licence (MIT OR ISC) AND GPL-3.0'
+  ])
+  t.strictSame(surprises(installedWith(packages, ['c']), { licences: ['MIT'], scripts: ['c'] }), [])
 })
 
 async function readTarball(): Promise<ArrayBuffer> {

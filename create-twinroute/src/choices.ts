@@ -1,6 +1,5 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import validateName from 'validate-npm-package-name'
-import { wrongFolder } from './folders.js'
 import { Refusal } from './refusal.js'
 
 export const TEMPLATES = {
@@ -38,27 +37,35 @@ export function defaultChoices({ folder, name, template = DEFAULT_TEMPLATE }: Gi
   return choices
 }
 
-/** npm's own limit is 214 letters. */
-const LONGEST = 200
-
-/** Folders may be called what packages may not, such as http. */
+/** Folders may be called what packages may not. */
 export function nameFor(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .slice(0, LONGEST)
+    .replaceAll(/[^a-z0-9._~-]+/g, '-')
     .replaceAll(/^[._-]+|-+$/g, '')
-  if (name === '') return DEFAULT_FOLDER
-  return wrongName(name) === undefined ? name : `${name}-app`
+  return name === '' ? DEFAULT_FOLDER : name
 }
 
 export function isTemplate(text: string): text is Template {
   return Object.hasOwn(TEMPLATES, text)
 }
 
-/** Why npm takes no package of this name; undefined when it does. */
+const HARMLESS = new Set(['.git', '.DS_Store'])
+
+/** Why nothing can be made in a folder; undefined when it can. */
+export function wrongFolder(folder: string): string | undefined {
+  if (folder.trim() === '') return 'Name a folder'
+  const path = resolve(folder)
+  if (!existsSync(path)) return undefined
+  if (!statSync(path).isDirectory()) return `${folder} is a file: name a folder`
+  const [found] = readdirSync(path).filter((name) => !HARMLESS.has(name))
+  return found === undefined ? undefined : `${folder} is not empty (it holds ${found}): name a new folder`
+}
+
+const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
+
+/** Why a package cannot be called so; undefined when it can. */
 export function wrongName(name: string): string | undefined {
-  const { validForNewPackages, errors = [], warnings = [] } = validateName(name)
-  if (validForNewPackages) return undefined
-  return `npm refuses the name "${name}": ${[...errors, ...warnings].join(', ')}. Name it like my-app or @me/my-app`
+  if (PACKAGE_NAME.test(name) && name.length <= 214) return undefined
+  return `"${name}" is no name of a package: write lower-case letters, digits and hyphens, such as my-app or @me/my-app`
 }
