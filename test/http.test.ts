@@ -433,6 +433,15 @@ onEachEngine('rateLimit counts the attempts of each client in a window', async (
     t.strictSame(await statuses(url, times(2, '192.0.2.1')), [200, 429])
   })
 
+  t.test('a clock that is set back makes nobody wait longer than the window', async (t) => {
+    const url = await listen(t, limited(express, { attempts: 1, windowMs: 2000 }))
+    t.strictSame(await statuses(url, ['192.0.2.1']), [200])
+    const { now } = Date
+    t.intercept(Date, 'now', { value: () => now() - 3_600_000 })
+    const { status, headers } = await send(`${url}/login`, ['x-forwarded-for', '192.0.2.1'])
+    t.strictSame([status, headers['retry-after']], [429, '2'])
+  })
+
   const clients: { rule: string; first: string; second: string; shared: boolean }[] = [
     { rule: 'another IPv4 address is another client', first: '192.0.2.1', second: '192.0.2.2', shared: false },
     {

@@ -82,6 +82,27 @@ for (const text of ['x', '-1', '65536', '3000.5', '0x10', '\\\\.\\pipe\\name']) 
   })
 }
 
+t.test('a connection that cannot be accepted ends nothing, and the log says so, not ever again', async (t) => {
+  const lines: { level: number; msg: string }[] = []
+  const app = await appOf(t, {
+    routes: { hello: { GET: () => 'hello' } },
+    options: {
+      port: 0,
+      host: 'localhost', // a server for each of its addresses
+      mode: 'production',
+      shutdown: { signals: false },
+      fastifyOptions: { logger: { level: 'error', stream: { write: (text) => lines.push(JSON.parse(text)) } } }
+    }
+  })
+  const address = await app.start()
+  for (let count = 0; count < 100; count++) {
+    app.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' }))
+  }
+  t.equal((await fetch(`${address}/api/hello`)).status, 200)
+  t.match(lines, [{ level: 50, msg: 'A connection could not be accepted: accept EMFILE' }])
+  t.equal(lines.length, 1)
+})
+
 interface Line {
   level: number
   msg: string

@@ -969,6 +969,26 @@ t.test('what a killed process has left is swept when the next one starts, and no
   )
 })
 
+t.test(
+  'an upload under way is not swept when the clock is set back and another app of its process starts',
+  async (t) => {
+    const directory = folderOf(t)
+    const options = { uploads: { directory } }
+    const address = await addressOf(await appOf(t, { routes: { form: { POST: describe } }, options }))
+    const body = part('name=f; filename=a', 'x'.repeat(500_000)) + END
+    const upload = speak(address, [head('/api/form', body.length, 'Connection: close\r\n'), body.slice(0, 300_000)])
+    await until(() => listing(directory).length === 2)
+    const [own = ''] = readdirSync(directory)
+    const anHourAgo = Date.now() / 1000 - process.uptime() - 3600
+    utimesSync(join(directory, own), anHourAgo, anHourAgo)
+
+    const second = await appOf(t, { routes: { form: { POST: describe } }, options })
+    await second.ready()
+    upload.socket.write(body.slice(300_000))
+    t.match(await upload.answered, /^HTTP\/1\.1 200 [^]*"size":500000/)
+  }
+)
+
 const mayGiveAway = process.getuid?.() === 0
 t.test(
   'temporary files that another user has left are not swept',

@@ -15,9 +15,11 @@ import type { Runtime } from '../dispatch/runtime.js'
  * address of a host name (`localhost` is 127.0.0.1 and ::1).
  */
 export function prepareServers(app: FastifyInstance, shutdown: Shutdown): void {
+  const tellRefused = acceptErrors(app)
   answerContinue(app, app.server)
   shutdown.watch(app.server)
   app.addHook('onListen', (done) => {
+    for (const server of [app.server, ...furtherServers(app)]) server.on('error', tellRefused)
     for (const server of furtherServers(app)) {
       answerContinue(app, server)
       shutdown.watch(server)
@@ -34,6 +36,22 @@ function answerContinue(app: FastifyInstance, server: Server): void {
     deferContinue(request, response as LinkedResponse)
     app.server.emit('request', request, response)
   })
+}
+
+/** Milliseconds between two lines of the log about connections that cannot be accepted. */
+const TELL_EVERY = 1000
+
+/**
+ * A server that listens has an error for each connection it cannot accept, most of them where all file descriptors are in
+ * use; without a listener, the first would end the process. They may come by the thousand.
+ */
+function acceptErrors(app: FastifyInstance): (error: Error) => void {
+  let told = -TELL_EVERY
+  return function tellRefused(error) {
+    if (performance.now() - told < TELL_EVERY) return
+    told = performance.now()
+    app.log.error({ err: error }, `A connection could not be accepted: ${error.message}`)
+  }
 }
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { keepUploads } from '../contract/instance-state.js'
 import type { UploadOptions, FormFile } from '../contract/uploads.js'
@@ -19,6 +19,9 @@ const PROCESS_START = Date.now() - process.uptime() * 1000
 export function tempParent(directory: string | URL | undefined): string {
   return directory === undefined ? tmpdir() : toFilePath(directory)
 }
+
+/** Names of directories of this process that are in use: where the clock has been set back, their time is before its start. */
+const inUse = new Set<string>()
 
 const removals = new Set<Promise<void>>()
 
@@ -38,7 +41,7 @@ export class TempFiles {
 
   /** An unguessable path in the directory. */
   async newPath(): Promise<string> {
-    this.#directory ??= mkdtemp(join(this.#parent, `${PREFIX}-${process.pid}-`))
+    this.#directory ??= makeDirectory(this.#parent)
     return join(await this.#directory, randomUUID())
   }
 
@@ -52,8 +55,17 @@ export class TempFiles {
   async #remove(): Promise<void> {
     if (this.#directory === undefined) return
     const directory = await this.#directory.catch(() => undefined) // it could not be made: there is nothing to remove
-    if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+    if (directory === undefined) return
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 }).finally(() =>
+      inUse.delete(basename(directory))
+    )
   }
+}
+
+async function makeDirectory(parent: string): Promise<string> {
+  const directory = await mkdtemp(join(parent, `${PREFIX}-${process.pid}-`))
+  inUse.add(basename(directory))
+  return directory
 }
 
 /** Removes the directories that processes of this machine and user have left behind when they were killed. */
@@ -69,7 +81,7 @@ async function sweepTempFiles(parent: string): Promise<void> {
 async function isLeftBehind(path: string, pid: number): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined) // another process may sweep, too
   if (found === undefined || !found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false
-  return pid === process.pid ? found.mtimeMs < PROCESS_START : !isRunning(pid)
+  return pid === process.pid ? found.mtimeMs < PROCESS_START && !inUse.has(basename(path)) : !isRunning(pid)
 }
 
 function isRunning(pid: number): boolean {

@@ -59,7 +59,7 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     try {
       await counter.consume(keyFor(request))
     } catch (refusal) {
-      if (refusal instanceof RateLimiterRes) answerTooMany(response, refusal, message)
+      if (refusal instanceof RateLimiterRes) answerTooMany(response, Math.min(refusal.msBeforeNext, windowMs), message)
       else next(refusal)
       return
     }
@@ -83,8 +83,9 @@ function createKey(): (request: Request) => string {
   return (request) => clientRouteKey(request, warn)
 }
 
-function answerTooMany(response: Response, { msBeforeNext }: RateLimiterRes, message: string): void {
-  response.setHeader('Retry-After', Math.max(1, Math.ceil(msBeforeNext / 1000)))
+/** @param wait milliseconds; more than the window where the clock has been set back, if nobody cuts it */
+function answerTooMany(response: Response, wait: number, message: string): void {
+  response.setHeader('Retry-After', Math.max(1, Math.ceil(wait / 1000)))
   response.status(429).json({ error: 'TOO_MANY_ATTEMPTS', message })
 }
 
