@@ -48,7 +48,10 @@ const variables = z.object({
     'must be postgres://..., file:<folder> or memory:'
   ).default(`file:${DATA_FOLDER}`),
   REDIS_URL: schemes(/^rediss?:\/\//, 'must be redis://... or rediss://...').optional(),
-  REDIS_PREFIX: z.string().default('twinroute-example'),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w:-]+$/, 'must be letters, digits, _, - and :')
+    .default('twinroute-example'),
   LOGIN_RATE_LIMIT: z.enum(['on', 'off'], 'must be on or off').default('off'),
   GRAPHQL_FORM: z.enum(['basic', 'bearer'], 'must be basic or bearer').optional(),
   CORS_ORIGINS: list.default([]),

@@ -12,7 +12,7 @@ import { Database } from './database/database.js'
 import type { SendMail } from './mail/mail.js'
 import { mailFolder } from './mail/mail-folder.js'
 import { PostService } from './posts/post-service.js'
-import { connectRedis, type Redis } from './redis.js'
+import { type Redis, RedisConnection } from './redis.js'
 import { Statistics } from './statistics.js'
 import { UserService } from './users/user-service.js'
 
@@ -21,6 +21,7 @@ export interface Services {
   log: FastifyBaseLogger
   database: Database
   redis: Redis | undefined
+  closeRedis: () => void
   passwords: PasswordHasher
   tokens: TokenService
   background: Background
@@ -62,7 +63,8 @@ export function createServices(config: Config, { log, sendMail }: Outside): Serv
   if (config.mode === 'production') log.warn(OPEN_USERS)
   const database = new Database(config.databaseUrl, log)
   const { redisPrefix, loginRateLimit } = config
-  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, log)
+  const connection = config.redisUrl === undefined ? undefined : new RedisConnection(config.redisUrl, log)
+  const redis = connection?.client
   const passwords = createPasswordHasher()
   const tokens = createTokens(config, database, log)
   const users = new UserService(database, passwords)
@@ -70,6 +72,7 @@ export function createServices(config: Config, { log, sendMail }: Outside): Serv
     log,
     database,
     redis,
+    closeRedis: () => connection?.close(),
     passwords,
     tokens,
     background: new Background(onError),
@@ -89,10 +92,10 @@ export async function startServices({ database }: Services): Promise<void> {
 }
 
 /** Ends the services when the last request has been answered. */
-export async function stopServices({ background, passwords, redis, database }: Services): Promise<void> {
+export async function stopServices({ background, passwords, closeRedis, database }: Services): Promise<void> {
   await background.settled()
   await passwords.close()
-  redis?.destroy()
+  closeRedis()
   await database.stop()
 }
 

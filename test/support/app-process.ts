@@ -22,6 +22,7 @@ export interface AppProcess {
   /** Of each of its apps, without a slash at the end. */
   addresses: readonly string[]
   address: string
+  pid: number
   /** Makes it do something, by a command of `closing-app.ts` or by a signal. */
   tell(command: string): void
   kill(signal: NodeJS.Signals): void
@@ -42,6 +43,7 @@ export async function startProcess(t: Test, apiDir: string, options: object = {}
   return {
     addresses,
     address: addresses[0] as string,
+    pid: child.pid as number,
     tell: (command) => void child.send(command),
     kill: (signal) => void child.kill(signal),
     async says(message) {

@@ -14,11 +14,19 @@ export interface Proxy {
   cut(): void
   /** As if nothing had happened; what was held back is gone, so its connections are cut. */
   heal(): void
+  /** New connections work; those that hang are never heard of again, as behind a firewall that has forgotten them. */
+  forget(): void
+  /** Everything takes so many milliseconds more, each way. */
+  slow(ms: number): void
+  /** Connections are cut, and new ones refused, until it listens again. */
+  refuse(): Promise<void>
+  listen(): Promise<void>
 }
 
 export async function startProxy(t: Test, target: number): Promise<Proxy> {
   const sockets = new Set<Socket>()
   let hanging = false
+  let delay = 0
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy())
@@ -30,10 +38,18 @@ export async function startProxy(t: Test, target: number): Promise<Proxy> {
       [upstream, client]
     ] as const) {
       keep(from)
-      from.on('data', (chunk) => hanging || to.write(chunk)).on('close', () => to.destroy())
+      from.on('data', (chunk) => pass(to, chunk)).on('close', () => to.destroy())
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  function pass(to: Socket, chunk: Buffer) {
+    if (hanging || forgotten.has(to)) return
+    if (delay === 0) to.write(chunk)
+    else setTimeout(() => to.writable && to.write(chunk), delay)
+  }
+  const forgotten = new WeakSet<Socket>()
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -42,8 +58,21 @@ export async function startProxy(t: Test, target: number): Promise<Proxy> {
     cut()
   })
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     cut,
+    forget() {
+      hanging = false
+      for (const socket of sockets) forgotten.add(socket)
+    },
+    slow(ms) {
+      delay = ms
+    },
+    async refuse() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      cut()
+      await closed
+    },
+    listen: () => listen(port),
     hang() {
       hanging = true
     },

@@ -82,7 +82,7 @@ export async function startSetting(t: Test, { mode, store }: Setting, env: Recor
 }
 
 /** An empty database on the server at {@link POSTGRES}, dropped when the test ends. */
-export async function createDatabase(t: Test): Promise<string> {
+export async function createDatabase(t: Pick<Test, 'teardown'>): Promise<string> {
   const name = `twinroute_test_${randomBytes(6).toString('hex')}`
   await query(`create database ${name}`)
   t.teardown(() => query(`drop database if exists ${name} with (force)`))

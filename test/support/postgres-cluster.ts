@@ -22,6 +22,10 @@ export interface Cluster {
   start(): Promise<void>
   /** Ends it as a power cut does. */
   kill(): Promise<void>
+  /** Ends it as its service does: connections are told, then closed. */
+  stop(): Promise<void>
+  /** Freezes the server and all of its connections, or lets them go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>
 }
 
 /** Why no cluster can be made here; undefined when one can. */
@@ -44,12 +48,13 @@ export async function createCluster(t: Test): Promise<Cluster> {
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   let server: ChildProcess | undefined
-  async function kill() {
+  async function end(signal: NodeJS.Signals) {
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
     const ended = once(server, 'exit')
-    server.kill('SIGKILL')
+    server.kill(signal)
     await ended
   }
+  const kill = () => end('SIGKILL')
   t.teardown(async () => {
     await kill()
     // Its children end by themselves a moment later, and may still write.
@@ -60,6 +65,11 @@ export async function createCluster(t: Test): Promise<Cluster> {
     url,
     port,
     kill,
+    stop: () => end('SIGINT'),
+    async signal(name) {
+      const { stdout } = await run('ps', ['-o', 'pid=', '--pid', String(server?.pid), '--ppid', String(server?.pid)])
+      for (const pid of stdout.split('\n').filter(Boolean)) process.kill(Number(pid), name)
+    },
     async start() {
       const deadline = Date.now() + 60_000
       while (Date.now() < deadline) {

@@ -7,13 +7,15 @@ export type Db = PgDatabase<PgQueryResultHKT, typeof schema>
 
 /** An open way to a database. */
 export interface Connection {
-  db: Db
+  readonly db: Db
   /** Runs queries that happen together or not at all. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Brings the tables up to date with the SQL files of `migrations/`. */
   migrate(): Promise<void>
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not answer, soon. */
   ping(): Promise<void>
+  /** Begins anew with other connections; called when the database was away. */
+  renew(): void
   close(): Promise<void>
 }
 
@@ -26,6 +28,9 @@ export const migrationsFolder = fileURLToPath(new URL('../../migrations', import
  * @param onLost called whenever a connection breaks while nobody waits for it
  */
 export async function connect(url: string, onLost: (error: Error) => void): Promise<Connection> {
-  if (/^postgres(ql)?:/.test(url)) return (await import('./postgres.js')).connectPostgres(url, onLost)
+  if (/^postgres(ql)?:/.test(url)) {
+    const { PostgresConnection } = await import('./postgres.js')
+    return new PostgresConnection(url, onLost)
+  }
   return (await import('./embedded.js')).connectEmbedded(url)
 }

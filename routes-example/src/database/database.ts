@@ -1,5 +1,6 @@
 import { type Connection, connect, type Db } from './connection.js'
 import { DatabaseUnavailable, isConnectionLoss, rootCause, translate } from './errors.js'
+import { isOverWithin } from './time-limit.js'
 
 export type { Db } from './connection.js'
 
@@ -9,8 +10,10 @@ export interface Log {
   error(message: string): void
 }
 
-const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 2000
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 250
+const START_MS = 9500 // Fastify gives a hook ten seconds
+const GOODBYE_MS = 1000
 
 /**
  * The application's database. It may be down when the application starts and may go away while it runs: queries then
@@ -22,6 +25,8 @@ export class Database {
   #connection: Connection | undefined
   #migrated = false
   #ready = false
+  /** An attempt to reach it has failed since: whoever asks now need not wait to learn that. */
+  #down = false
   #saidWhy = false
   #timer: NodeJS.Timeout | undefined
   #attempt = Promise.resolve()
@@ -37,10 +42,13 @@ export class Database {
     return this.#ready
   }
 
-  /** Connects and migrates. When that fails it says so once, goes on trying in the background, and resolves. */
+  /**
+   * Connects and migrates. When that fails it says so once, goes on trying in the background, and resolves; so it does when
+   * it takes long, or the application would not start while tables are being changed.
+   */
   async start(): Promise<void> {
     this.#attempt = this.#connect(FIRST_WAIT_MS)
-    await this.#attempt
+    await isOverWithin(START_MS, this.#attempt)
   }
 
   /**
@@ -62,12 +70,13 @@ export class Database {
     this.#stopped = true
     this.#ready = false
     clearTimeout(this.#timer)
-    await this.#attempt
-    await this.#connection?.close()
+    const closed = this.#attempt.then(() => this.#connection?.close())
+    // An attempt to reach a server that hangs must not hold the end of the process.
+    if (await isOverWithin(GOODBYE_MS, this.#attempt)) await closed
   }
 
   async #use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    if (this.#connection === undefined || !this.#migrated) throw new DatabaseUnavailable()
+    if (this.#connection === undefined || !this.#migrated || this.#down) throw new DatabaseUnavailable()
     try {
       return await work(this.#connection)
     } catch (error) {
@@ -81,11 +90,14 @@ export class Database {
     try {
       this.#connection ??= await connect(this.#url, (error) => this.#lost(error))
       await (this.#migrated ? this.#connection.ping() : this.#connection.migrate())
+      if (this.#migrated && this.#down) this.#connection.renew()
       this.#migrated = true
       this.#ready = true
+      this.#down = false
       this.#saidWhy = false
       this.#log.info(`database ready: ${redacted(this.#url)}`)
     } catch (error) {
+      this.#down = true
       this.#sayOnce(rootCause(error) as Error)
       this.#tryAgain(wait)
     }

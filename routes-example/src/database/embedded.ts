@@ -20,6 +20,7 @@ export async function connectEmbedded(url: string): Promise<Connection> {
       transaction: (work) => db.transaction(work),
       migrate: () => migrate(db, { migrationsFolder }),
       ping: async () => void (await client.query('select 1')),
+      renew: () => {}, // there is no connection that could be dead
       close: () => client.close().finally(unlock)
     }
   } catch (error) {
