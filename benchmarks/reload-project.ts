@@ -2,42 +2,33 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Edited, ReloadTexts } from './reload-texts.js'
 
-const repository = fileURLToPath(new URL('../../', import.meta.url))
-
-/** An edit is a new number in a file; whoever is served by it answers with that number. */
-export type Edited = 'route' | 'shared module' | 'map' | 'entry'
+const packages = fileURLToPath(new URL('../node_modules', import.meta.url))
 
 /** An application of so many route files, in a temporary folder. */
 export class ReloadProject {
   readonly folder = mkdtempSync(join(tmpdir(), 'twinroute-reload-'))
   readonly port: number
+  readonly #texts: ReloadTexts
   #edits = 0
 
-  constructor(routes: number, port: number) {
+  constructor(texts: ReloadTexts, { routes, port }: { routes: number; port: number }) {
     this.port = port
-    this.write('package.json', '{"type":"module"}')
+    this.#texts = texts
     for (const kind of ['shared module', 'map', 'entry', 'route'] as const) this.edit(kind)
     for (let index = 1; index < routes; index++) this.#writeRoute(`group${index % 10}/item${index}`, index)
-    this.write('src/api/heap/route.ts', HEAP)
+    for (const [file, text] of Object.entries(texts.files)) this.#write(file, text)
     mkdirSync(join(this.folder, 'node_modules'))
-    symlinkSync(repository, join(this.folder, 'node_modules/twinroute'))
+    for (const name of texts.packages) symlinkSync(join(packages, name), join(this.folder, 'node_modules', name))
   }
 
-  write(file: string, text: string): void {
-    const path = join(this.folder, file)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-  }
-
-  /** Writes a file anew; `/api/edited` answers with the number once it is loaded. */
+  /** Writes a file anew; `/api/edited` answers with the number, under the name, once it is loaded. */
   edit(kind: Edited): { number: number; name: string } {
     const number = ++this.#edits
-    if (kind === 'route') this.write('src/api/edited/route.ts', routeText('edited', number))
-    if (kind === 'shared module') this.write('src/shared.ts', `export const shared: number = ${number}\n`)
-    if (kind === 'map') this.write('src/middleware.ts', mapText(number))
-    if (kind === 'entry') this.write('src/server.ts', entryText(number, this.port))
-    return { number, name: NAMES[kind] }
+    if (kind === 'route') this.#writeRoute('edited', number)
+    else this.#write(this.#texts.edited[kind].file, this.#texts.edited[kind].text(number))
+    return { number, name: kind === 'shared module' ? 'shared' : kind }
   }
 
   add(): string {
@@ -48,74 +39,29 @@ export class ReloadProject {
 
   rename(name: string): string {
     const to = `${name}-renamed`
-    renameSync(join(this.folder, 'src/api', name), join(this.folder, 'src/api', to))
+    renameSync(this.#folderOf(name), this.#folderOf(to))
     return to
   }
 
   delete(name: string): void {
-    rmSync(join(this.folder, 'src/api', name), { recursive: true })
+    rmSync(this.#folderOf(name), { recursive: true })
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true })
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  #folderOf(name: string): string {
+    return dirname(join(this.folder, this.#texts.routeFile(name)))
   }
 
   #writeRoute(name: string, number: number): void {
-    this.write(`src/api/${name}/route.ts`, routeText(name, number))
+    this.#write(this.#texts.routeFile(name), this.#texts.route(name, number))
+  }
+
+  #write(file: string, text: string): void {
+    const path = join(this.folder, file)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
   }
 }
-
-const NAMES: Readonly<Record<Edited, string>> = {
-  route: 'route',
-  'shared module': 'shared',
-  map: 'map',
-  entry: 'entry'
-}
-
-function routeText(name: string, number: number): string {
-  const up = '../'.repeat(name.split('/').length + 1)
-  return `import type { Request } from 'twinroute'
-import { shared } from '${up}shared.ts'
-
-export const GET = (request: Request): object => ({
-  route: ${number}, shared, map: Number(request.get('x-map')), entry: Number(request.get('x-entry'))
-})
-`
-}
-
-function mapText(number: number): string {
-  return `import { createMiddleware, type Middleware } from 'twinroute'
-
-const mark: Middleware = (request, _response, next) => {
-  request.headers['x-map'] = '${number}'
-  next()
-}
-export const middleware = createMiddleware({ '/api': [mark] })
-`
-}
-
-function entryText(number: number, port: number): string {
-  return `import { createApp } from 'twinroute'
-
-const app = await createApp({
-  apiDir: new URL('./api', import.meta.url), port: ${port}, host: '127.0.0.1', fastifyOptions: { logger: false }
-})
-app.use((request, _response, next) => {
-  request.headers['x-entry'] = '${number}'
-  next()
-})
-await app.start()
-`
-}
-
-const HEAP = `import v8 from 'node:v8'
-import vm from 'node:vm'
-
-v8.setFlagsFromString('--expose-gc')
-const collect = vm.runInNewContext('gc')
-
-export const GET = () => {
-  collect()
-  return { heap: process.memoryUsage().heapUsed }
-}
-`

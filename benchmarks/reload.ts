@@ -1,69 +1,46 @@
-// `npm run bench:reload`: from saving a file to the new answer, with 10, 100 and 1,000 route files, and what clients see
-// meanwhile. `--node PATH` for another Node, `--routes 10,100` and `--only twinroute,tsx` for a part of it.
+// `npm run bench:reload`: from saving a file to the new answer, with 10, 100 and 1,000 route files, what clients see meanwhile,
+// and memory; beside tsx watch, node --watch and Nitro. `--node PATH` for another Node, `--routes 10,100` and
+// `--only twinroute,tsx` for a part of it. Peers get fewer edits, since each takes them longer; `--full` gives them as many.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, get } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ReloadProject, type Edited } from './reload-project.js'
+import { reloadCandidates, type ReloadCandidate } from './reload-candidates.js'
+import { ask, startClients, until } from './reload-clients.js'
+import { ReloadProject } from './reload-project.js'
+import type { Edited } from './reload-texts.js'
 
-const repository = fileURLToPath(new URL('../../', import.meta.url))
 const { values } = parseArgs({
   options: {
     node: { type: 'string', default: process.execPath },
     routes: { type: 'string', default: '10,100,1000' },
-    only: { type: 'string', default: 'twinroute,tsx,node' },
-    edits: { type: 'string', default: '20' }
+    only: { type: 'string', default: 'twinroute,tsx,node,nitro' },
+    edits: { type: 'string', default: '20' },
+    'edits-under-load': { type: 'string', default: '100' },
+    reloads: { type: 'string', default: '10,200' },
+    full: { type: 'boolean', default: false }
   }
 })
-const EDITS = Number(values.edits)
-const EDITS_UNDER_LOAD = 100
 const CLIENTS = 8
 
-/** Milliseconds after which an answer will not come. */
-const PATIENCE = 20_000
-
-const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  twinroute: [join(repository, 'dist/command/twinroute.js'), 'dev', 'src/server.ts'],
-  tsx: [join(repository, 'benchmarks/node_modules/tsx/dist/cli.mjs'), 'watch', '--clear-screen=false', 'src/server.ts'],
-  node: ['--watch', 'src/server.ts']
-}
+/** Of edits and of edits under load. */
+const FOR_PEERS = [5, 10] as const
 
 /** Milliseconds after the first answer in which a watcher becomes ready. */
 const SETTLING = 2000
 
-interface Answer {
-  status: number
-  body: Record<string, number>
+interface Served {
+  candidate: ReloadCandidate
+  project: ReloadProject
+  /** Of the process that was started, and the session of those that it starts. */
+  pid: number
 }
 
-const agent = new Agent({ keepAlive: true })
-
-function ask(port: number, path: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    get({ port, host: '127.0.0.1', path, agent }, (response) => {
-      let text = ''
-      response.on('data', (chunk) => (text += String(chunk)))
-      response.on('end', () => {
-        const isJson = response.headers['content-type']?.includes('json') === true
-        resolve({ status: response.statusCode ?? 0, body: isJson ? (JSON.parse(text) as Answer['body']) : {} })
-      })
-    }).on('error', reject)
-  })
-}
-
-/** Milliseconds until an answer is as wanted; requests that are refused meanwhile are not counted here. */
-async function until(port: number, path: string, isWanted: (answer: Answer) => boolean): Promise<number> {
-  const begun = performance.now()
-  for (;;) {
-    const answer = await ask(port, path).catch(() => undefined)
-    if (answer !== undefined && isWanted(answer)) return performance.now() - begun
-    if (performance.now() - begun > PATIENCE) return Number.NaN
-    await wait(1)
-  }
+function editsFor({ name }: ReloadCandidate): { plain: number; underLoad: number } {
+  const [plain, underLoad] = [Number(values.edits), Number(values['edits-under-load'])]
+  if (name === 'twinroute' || values.full) return { plain, underLoad }
+  return { plain: Math.min(plain, FOR_PEERS[0]), underLoad: Math.min(underLoad, FOR_PEERS[1]) }
 }
 
 async function measure(edits: number, edit: () => Promise<number>): Promise<number[]> {
@@ -77,99 +54,96 @@ async function measure(edits: number, edit: () => Promise<number>): Promise<numb
 }
 
 function shown(times: readonly number[]): string {
-  if (times.some((time) => Number.isNaN(time))) return 'never'.padStart(14)
+  if (times.some((time) => Number.isNaN(time))) return 'never'
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number): string =>
     (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0)
-  return `${at(0.5)} / ${at(0.95)} ms`.padStart(14)
+  return `${at(0.5)} / ${at(0.95)} ms`
 }
 
-async function measureEdits(project: ReloadProject, edits: number): Promise<void> {
+function printTimes(name: string, times: readonly number[]): boolean {
+  print(`  ${name.padEnd(14)} ${shown(times).padStart(16)}`)
+  return !times.some((time) => Number.isNaN(time))
+}
+
+function editRoute({ project }: Served): Promise<number> {
+  const { number } = project.edit('route')
+  return until(project.port, '/api/edited', ({ body }) => body['route'] === number)
+}
+
+async function measureEdits({ candidate, project }: Served): Promise<void> {
   const { port } = project
+  const { plain } = editsFor(candidate)
   for (const kind of ['route', 'shared module', 'map', 'entry'] satisfies Edited[]) {
-    const times = await measure(edits, async () => {
+    const times = await measure(plain, async () => {
       const { number, name } = project.edit(kind)
       return until(port, '/api/edited', ({ body }) => body[name] === number)
     })
-    print(`  ${kind.padEnd(14)} ${shown(times)}`)
+    printTimes(kind, times)
   }
   const names: string[] = []
   const served = (name: string, status: number): Promise<number> =>
     until(port, `/api/${name}`, (answer) => answer.status === status)
-  const added = await measure(edits, () => served(names[names.push(project.add()) - 1] as string, 200))
-  print(`  ${'file added'.padEnd(14)} ${shown(added)}`)
-  const isSeen = !added.some((time) => Number.isNaN(time))
-  const renamed = await measure(isSeen ? names.length : 0, async () => {
+  const added = await measure(plain, () => served(names[names.push(project.add()) - 1] as string, 200))
+  if (!printTimes('file added', added))
+    return print('  file renamed and file deleted: left out, since added files are not seen')
+  const renamed = await measure(names.length, async () => {
     names.push(project.rename(names.shift() as string))
     return served(names.at(-1) as string, 200)
   })
-  print(`  ${'file renamed'.padEnd(14)} ${isSeen ? shown(renamed) : '-'.padStart(14)}`)
-  const deleted = await measure(isSeen ? names.length : 0, async () => {
+  printTimes('file renamed', renamed)
+  const deleted = await measure(names.length, async () => {
     const name = names.shift() as string
     project.delete(name)
     return served(name, 404)
   })
-  print(`  ${'file deleted'.padEnd(14)} ${isSeen ? shown(deleted) : '-'.padStart(14)}`)
+  printTimes('file deleted', deleted)
 }
 
-/** What eight clients see while a route file is edited again and again. */
-async function measureLoad(project: ReloadProject, edits: number): Promise<void> {
-  const counts = { requests: 0, refused: 0, failed: 0, stale: 0 }
-  const load = { isOver: false }
-  const clients = Array.from({ length: CLIENTS }, async () => {
-    let newest = 0
-    while (!load.isOver) {
-      counts.requests++
-      try {
-        const { status, body } = await ask(project.port, '/api/edited')
-        const route = body['route'] ?? 0
-        if (status !== 200) counts.failed++
-        else if (route < newest) counts.stale++
-        newest = Math.max(newest, route)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') counts.refused++
-        else counts.failed++
-        await wait(5)
-      }
-    }
-  })
-  const times = await measure(edits, async () => {
-    const { number } = project.edit('route')
-    return until(project.port, '/api/edited', ({ body }) => body['route'] === number)
-  })
-  load.isOver = true
-  await Promise.all(clients)
-  const { requests, refused, failed, stale } = counts
+/** What clients see while a route file is edited again and again. */
+async function measureLoad(served: Served): Promise<void> {
+  const { underLoad } = editsFor(served.candidate)
+  const stop = startClients(CLIENTS, { port: served.project.port, path: '/api/edited', member: 'route' })
+  const times = await measure(underLoad, () => editRoute(served))
+  const { requests, refused, failed, stale } = await stop()
   print(
-    `  ${edits} edits under ${CLIENTS} clients: ${shown(times).trim()}; ${requests} requests, ${refused} refused, ${failed} failed, ${stale} old answers`
+    `  ${times.length} edits under ${CLIENTS} clients: ${shown(times)}; ${requests} requests, ${refused} refused, ${failed} failed, ${stale} old answers`
   )
 }
 
 /** Each collection frees what the one before has found to be unused. */
 const COLLECTIONS = 3
 
-/** In MiB. */
-async function heapOf({ port }: ReloadProject): Promise<number> {
+const MIB = 2 ** 20
+
+async function memoryOf({ project, pid }: Served): Promise<string> {
   let heap = 0
   for (let count = 0; count < COLLECTIONS; count++) {
-    heap = (await ask(port, '/api/heap')).body['heap'] ?? 0
+    heap = (await ask(project.port, '/api/heap')).body['heap'] ?? 0
     await wait(50)
   }
-  return heap / 2 ** 20
+  const kib = execFileSync('ps', ['-o', 'rss=', '-s', String(pid)])
+    .toString()
+    .trim()
+    .split(/\s+/)
+  const resident = kib.reduce((sum, one) => sum + Number(one), 0) * 1024
+  return `${(heap / MIB).toFixed(1)} (${(resident / MIB).toFixed(0)}) MiB`
 }
 
-async function measureHeap(project: ReloadProject): Promise<void> {
+async function measureMemory(served: Served): Promise<void> {
+  if (!served.candidate.lives && !values.full) return print('  heap: left out, each change is served by a new process')
+  const stops = values.reloads.split(',').map(Number)
   const after: string[] = []
-  for (const reloads of [10, 190]) {
-    for (let count = 0; count < reloads; count++) {
+  let done = 0
+  for (const stop of stops) {
+    for (; done < stop; done++) {
       await wait(30)
-      const { number } = project.edit('route')
-      await until(project.port, '/api/edited', ({ body }) => body['route'] === number)
+      await editRoute(served)
     }
     await wait(3500) // applications of before have closed
-    after.push((await heapOf(project)).toFixed(1))
+    after.push(await memoryOf(served))
   }
-  print(`  heap after 10 and after 200 reloads: ${after.join(' and ')} MiB`)
+  print(`  heap (resident memory of all processes) after ${stops.join(' and ')} reloads: ${after.join(' and ')}`)
 }
 
 function print(line: string): void {
@@ -184,37 +158,35 @@ async function freePort(): Promise<number> {
   return port
 }
 
-function start(command: readonly string[], project: ReloadProject): ChildProcess {
-  const env = { ...process.env, NODE_ENV: '', NO_COLOR: '1' }
-  return spawn(values.node, [...command], {
-    cwd: project.folder,
-    env,
-    stdio: ['ignore', 'ignore', 'ignore'],
-    detached: true
-  })
+function start({ command }: ReloadCandidate, { folder, port }: ReloadProject): ChildProcess {
+  const env = { ...process.env, NODE_ENV: '', NO_COLOR: '1', PORT: String(port) }
+  return spawn(values.node, [...command], { cwd: folder, env, stdio: 'ignore', detached: true })
+}
+
+async function measureAll(candidate: ReloadCandidate, routes: number): Promise<void> {
+  const project = new ReloadProject(candidate.texts, { routes, port: await freePort() })
+  const begun = performance.now()
+  const { pid = 0 } = start(candidate, project)
+  try {
+    const first = await until(project.port, '/api/edited', ({ status }) => status === 200)
+    if (Number.isNaN(first)) return print(`${candidate.name}, ${routes} routes: no answer`)
+    const milliseconds = (performance.now() - begun).toFixed(0)
+    print(`${candidate.name}, ${routes} routes: first answer after ${milliseconds} ms; median / 95th`)
+    await wait(SETTLING)
+    const served = { candidate, project, pid }
+    await measureEdits(served)
+    await measureLoad(served)
+    await measureMemory(served)
+  } finally {
+    process.kill(-pid, 'SIGKILL')
+    project.remove()
+  }
 }
 
 print(`Node ${execFileSync(values.node, ['--version']).toString().trim()}`)
+const wanted = values.only.split(',')
+const candidates = reloadCandidates(values.node).filter(({ name }) => wanted.includes(name))
 for (const routes of values.routes.split(',').map(Number)) {
-  for (const name of values.only.split(',')) {
-    const project = new ReloadProject(routes, await freePort())
-    const begun = performance.now()
-    const child = start(COMMANDS[name] ?? [], project)
-    try {
-      const first = await until(project.port, '/api/edited', ({ status }) => status === 200)
-      if (Number.isNaN(first)) {
-        print(`${name}, ${routes} routes: no answer`)
-        continue
-      }
-      print(`${name}, ${routes} routes: first answer after ${(performance.now() - begun).toFixed(0)} ms; median / 95th`)
-      await wait(SETTLING)
-      await measureEdits(project, name === 'twinroute' ? EDITS : Math.min(EDITS, 5))
-      await measureLoad(project, name === 'twinroute' ? EDITS_UNDER_LOAD : 10)
-      if (name === 'twinroute') await measureHeap(project)
-    } finally {
-      process.kill(-(child.pid ?? 0), 'SIGKILL')
-      project.remove()
-    }
-  }
+  for (const candidate of candidates) await measureAll(candidate, routes)
 }
 process.exit()
