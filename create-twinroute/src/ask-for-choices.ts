@@ -4,21 +4,20 @@ import {
   DEFAULT_TEMPLATE,
   nameFor,
   TEMPLATES,
-  wrongFolder,
   wrongName,
   type Choices,
   type Given,
   type Template
 } from './choices.js'
+import { wrongFolder } from './folders.js'
 import { Refusal } from './refusal.js'
 
 /** Asks for what the command line does not say. */
 export async function askForChoices(given: Given): Promise<Choices> {
   intro('A twinroute application')
+  const wrongPlace = given.folder === undefined ? undefined : wrongFolder(given.folder)
   const folder =
-    given.folder === undefined || wrongFolder(given.folder) !== undefined
-      ? await answer(askForFolder(given.folder === undefined ? undefined : wrongFolder(given.folder)))
-      : given.folder
+    given.folder === undefined || wrongPlace !== undefined ? await answer(askForFolder(wrongPlace)) : given.folder
   const template = given.template ?? (await answer(askForTemplate()))
   const name = given.name ?? nameFor(folder)
   const wrong = wrongName(name)

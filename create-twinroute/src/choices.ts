@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import validateName from 'validate-npm-package-name'
+import { wrongFolder } from './folders.js'
 import { Refusal } from './refusal.js'
 
 export const TEMPLATES = {
@@ -37,35 +38,27 @@ export function defaultChoices({ folder, name, template = DEFAULT_TEMPLATE }: Gi
   return choices
 }
 
-/** Folders may be called what packages may not. */
+/** npm's own limit is 214 letters. */
+const LONGEST = 200
+
+/** Folders may be called what packages may not, such as http. */
 export function nameFor(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()
-    .replaceAll(/[^a-z0-9._~-]+/g, '-')
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .slice(0, LONGEST)
     .replaceAll(/^[._-]+|-+$/g, '')
-  return name === '' ? DEFAULT_FOLDER : name
+  if (name === '') return DEFAULT_FOLDER
+  return wrongName(name) === undefined ? name : `${name}-app`
 }
 
 export function isTemplate(text: string): text is Template {
   return Object.hasOwn(TEMPLATES, text)
 }
 
-const HARMLESS = new Set(['.git', '.DS_Store'])
-
-/** Why nothing can be made in a folder; undefined when it can. */
-export function wrongFolder(folder: string): string | undefined {
-  if (folder.trim() === '') return 'Name a folder'
-  const path = resolve(folder)
-  if (!existsSync(path)) return undefined
-  if (!statSync(path).isDirectory()) return `${folder} is a file: name a folder`
-  const [found] = readdirSync(path).filter((name) => !HARMLESS.has(name))
-  return found === undefined ? undefined : `${folder} is not empty (it holds ${found}): name a new folder`
-}
-
-const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
-
-/** Why a package cannot be called so; undefined when it can. */
+/** Why npm takes no package of this name; undefined when it does. */
 export function wrongName(name: string): string | undefined {
-  if (PACKAGE_NAME.test(name) && name.length <= 214) return undefined
-  return `"${name}" is no name of a package: write lower-case letters, digits and hyphens, such as my-app or @me/my-app`
+  const { validForNewPackages, errors = [], warnings = [] } = validateName(name)
+  if (validForNewPackages) return undefined
+  return `npm refuses the name "${name}": ${[...errors, ...warnings].join(', ')}. Name it like my-app or @me/my-app`
 }

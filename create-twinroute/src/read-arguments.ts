@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { isTemplate, TEMPLATES, type Given } from './choices.js'
+import { DEFAULT_FOLDER, isTemplate, TEMPLATES, type Given } from './choices.js'
 import { Refusal } from './refusal.js'
 
 export interface Arguments extends Given {
@@ -37,11 +37,22 @@ export function readArguments(args: readonly string[]): Arguments {
   const { values, positionals } = parse(args)
   const { template, name } = values
   const [folder, second] = positionals
+  const kept = KEEPABLE.find(
+    (option) => values[option] === undefined && process.env[`npm_config_${option}`] !== undefined
+  )
+  if (kept !== undefined) throw new Refusal(keptByNpm(kept, folder))
   if (second !== undefined) throw new Refusal(`One folder is made at a time: leave out ${second}`)
   if (template !== undefined && !isTemplate(template)) {
     throw new Refusal(`There is no template ${template}; there are ${NAMES}`)
   }
   return { folder, name, template, wants: whatIsWanted(values) }
+}
+
+/** Options that npm does not know. Where they stand before `--` it keeps them, and tells of them by its environment. */
+const KEEPABLE = ['template', 'name'] as const
+
+function keptByNpm(option: (typeof KEEPABLE)[number], folder = DEFAULT_FOLDER): string {
+  return `npm keeps --${option} for itself: write -- before it\n  npm create twinroute@latest ${folder} -- --${option} ...`
 }
 
 function parse(args: readonly string[]) {
