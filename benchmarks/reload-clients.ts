@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds after which an answer will not come. */
+/** Milliseconds after which the answer to an edit will not come. */
 const PATIENCE = 30_000
 
 export interface Answer {
@@ -28,12 +28,17 @@ export function ask(port: number, path: string): Promise<Answer> {
 /**
  * Milliseconds until an answer is as wanted; NaN when it does not come. Requests that are refused meanwhile are not counted here.
  */
-export async function until(port: number, path: string, isWanted: (answer: Answer) => boolean): Promise<number> {
+export async function until(
+  port: number,
+  path: string,
+  isWanted: (answer: Answer) => boolean,
+  patience = PATIENCE
+): Promise<number> {
   const begun = performance.now()
   for (;;) {
     const answer = await ask(port, path).catch(() => undefined)
     if (answer !== undefined && isWanted(answer)) return performance.now() - begun
-    if (performance.now() - begun > PATIENCE) return Number.NaN
+    if (performance.now() - begun > patience) return Number.NaN
     await wait(1)
   }
 }

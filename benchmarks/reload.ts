@@ -30,6 +30,9 @@ const FOR_PEERS = [5, 10] as const
 /** Milliseconds after the first answer in which a watcher becomes ready. */
 const SETTLING = 2000
 
+/** Milliseconds after which a first answer will not come: a thousand files are compiled then. */
+const FIRST = 180_000
+
 interface Served {
   candidate: ReloadCandidate
   project: ReloadProject
@@ -168,7 +171,7 @@ async function measureAll(candidate: ReloadCandidate, routes: number): Promise<v
   const begun = performance.now()
   const { pid = 0 } = start(candidate, project)
   try {
-    const first = await until(project.port, '/api/edited', ({ status }) => status === 200)
+    const first = await until(project.port, '/api/edited', ({ status }) => status === 200, FIRST)
     if (Number.isNaN(first)) return print(`${candidate.name}, ${routes} routes: no answer`)
     const milliseconds = (performance.now() - begun).toFixed(0)
     print(`${candidate.name}, ${routes} routes: first answer after ${milliseconds} ms; median / 95th`)
