@@ -1,26 +1,24 @@
-import { statSync } from 'node:fs'
 import { develop } from '../dev.js'
+import { findEntry } from './entry.js'
 import { CommandError, type Given } from './usage.js'
 
-/** Where the program is looked for when none is given. */
-const USUAL_PLACES = ['src/server.ts', 'server.ts', 'src/server.js', 'server.js']
-
-/** @returns the exit code, when it was ended by a signal */
+/** @returns the exit code, when it was ended by a signal, or cannot start as it is called */
 export async function runDev({ argument, values, switches }: Given): Promise<number> {
-  const entry = argument ?? USUAL_PLACES.find(isFile)
-  if (entry === undefined) {
-    throw new CommandError(
-      `There is no ${USUAL_PLACES.join(' and no ')} in ${process.cwd()}\n` +
-        'Change into the folder of the application, or name the program that starts it: twinroute dev src/main.ts'
-    )
-  }
-  if (!isFile(entry)) throw new CommandError(`${entry} is no file (seen from ${process.cwd()})`)
-  const port = values['inspect-port']
-  const isInspected = switches.has('inspect') || port !== undefined
-  const inspect = isInspected ? [port === undefined ? '--inspect' : `--inspect=${port}`] : []
-  return develop({ entry, execArgv: [...process.execArgv, ...inspect] })
+  const entry = findEntry('dev', argument)
+  return develop({ entry, execArgv: [...process.execArgv, ...inspectOptions(values['inspect-port'], switches)] })
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+function inspectOptions(address: string | undefined, switches: ReadonlySet<string>): string[] {
+  if (address === undefined) return switches.has('inspect') ? ['--inspect'] : []
+  const [, port] = /^(?:.+:)?(\d{1,5})$/.exec(address) ?? []
+  if (port !== undefined && isInspectorPort(Number(port))) return [`--inspect=${address}`]
+  throw new CommandError(
+    `--inspect-port takes a port from 1024 to 65535, or 0 for any free one, not ${JSON.stringify(address)}\n` +
+      'Write it so: --inspect-port 9230, or with a host: --inspect-port 127.0.0.1:9230'
+  )
+}
+
+/** Node takes no others. */
+function isInspectorPort(port: number): boolean {
+  return port === 0 || (port >= 1024 && port <= 65535)
 }

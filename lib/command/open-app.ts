@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs'
 import { BootError, createApp, type App } from '../index.js'
+import { kindOf } from './path-kind.js'
 import { CommandError } from './usage.js'
 
 /** Where route files are looked for when no directory is given. */
@@ -28,7 +28,7 @@ export async function openApp({ apiDir, baseRoute }: AppPlace): Promise<App> {
 }
 
 function findUsualPlace(): string {
-  const found = USUAL_PLACES.find(isDirectory)
+  const found = USUAL_PLACES.find((path) => kindOf(path) === 'directory')
   if (found !== undefined) return found
   throw new CommandError(
     `There is no ${USUAL_PLACES.join(' and no ')} in ${process.cwd()}\n` +
@@ -37,15 +37,8 @@ function findUsualPlace(): string {
 }
 
 function checkPlace(apiDir: string): string {
-  if (isDirectory(apiDir)) return apiDir
-  const wrong = statSync(apiDir, { throwIfNoEntry: false }) === undefined ? 'does not exist' : 'is no directory'
+  const kind = kindOf(apiDir)
+  if (kind === 'directory') return apiDir
+  const wrong = kind === undefined ? 'does not exist' : 'is no directory'
   throw new CommandError(`${apiDir} ${wrong} (seen from ${process.cwd()})\nName the directory of the route files`)
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
 }

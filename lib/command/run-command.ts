@@ -39,7 +39,8 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
   const [name, ...rest] = args
   const all = helpOfAll(COMMANDS.map(({ shape }) => shape))
   if (name === undefined) throw new CommandError(`Which command?\n\n${all.trimEnd()}`)
-  if (isHelp(name) || name === 'help') return answer(all)
+  if (name === 'help') return dispatch([...rest, '--help'])
+  if (isHelp(name)) return answer(all)
   if (name === '--version' || name === '-v') return answer(readVersion())
   const command = COMMANDS.find(({ shape }) => shape.name === name)
   if (command === undefined) throw new CommandError(`twinroute has no command ${name}; ${adviseCommand(name)}`)

@@ -1,8 +1,9 @@
 import { Server } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { kindOf, readOutputManifest } from './build/project.js'
+import { readOutputManifest } from './build/project.js'
 import { fromHere } from './output.js'
+import { kindOf } from './path-kind.js'
 import { CommandError, type Given } from './usage.js'
 
 const DEFAULT_FOLDER = 'dist'

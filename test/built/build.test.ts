@@ -187,6 +187,30 @@ t.test('from any folder: the entry as an argument, --out, and a program that onl
   t.equal(await ask('/api/a'), '{"a":1}')
 })
 
+for (const place of ['a (b) [c] {d} c#', "50%20 %zz what? it's é"]) {
+  t.test(`build and start in a folder named ${place}, with a file in one of that name`, async (t) => {
+    const way = JSON.stringify(`./${encodeURIComponent(place)}/text.txt`)
+    const tree: Tree = {
+      'package.json': '{"type":"module"}',
+      'src/server.ts': SERVER,
+      [`src/${place}/text.txt`]: 'a text',
+      'src/text.ts': `
+        import { readFileSync } from 'node:fs'
+        export const text: string = readFileSync(new URL(${way}, import.meta.url), 'utf8')`,
+      'src/api/a/route.ts': "import { text } from '../../text.js'\nexport const GET = () => ({ text })"
+    }
+    const top = writeTree(t, Object.fromEntries(Object.entries(tree).map(([path, text]) => [join(place, path), text])))
+    const cwd = join(top, place)
+    t.match(await runTwinroute(cwd, ['routes', '--unguarded']), { code: 0, stdout: /^GET {2}\/api\/a/ })
+    t.match(await runTwinroute(cwd, ['build', '--no-check']), { code: 0, stderr: '' })
+    rmSync(join(cwd, 'src'), { recursive: true })
+    for (const args of [[TWINROUTE, 'start'], ['dist']]) {
+      const { ask } = await startProgram(t, cwd, args)
+      t.equal(await ask('/api/a'), '{"text":"a text"}')
+    }
+  })
+}
+
 t.test('--bundle: the packages are in the file, those with a native part are named and stay outside', async (t) => {
   const top = writeTree(t, {
     'src/server.ts': SERVER,
@@ -244,7 +268,7 @@ const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] =
   {
     args: ['build'],
     tree: { 'lib/x.ts': '' },
-    says: /^There is no src\/server\.ts and no server\.ts and no src\/server\.js and no server\.js in \S+\n.*name the file that starts it\n$/
+    says: /^There is no src\/server\.ts and no server\.ts and no src\/server\.js and no server\.js in \S+\n.*name the file that starts it: twinroute build src\/main\.ts\n$/
   },
   {
     args: ['build', 'main.ts'],

@@ -6,8 +6,9 @@ import { findRouteFiles } from '../../build.js'
 import type { Found } from './found.js'
 import { importLate, type LatePackages } from './late-packages.js'
 import { FILE_NAME, FOLDER_NAME, MODULE_URL, OUTPUT_URL, ROUTES_PREFIX, TO_PATH } from './own-names.js'
-import { compiledName, placeOf, programName, type Place } from './places.js'
-import { isWithin, kindOf, type Project } from './project.js'
+import { compiledName, placeOf, programName, urlOf, type Place } from './places.js'
+import { kindOf } from '../path-kind.js'
+import { isWithin, type Project } from './project.js'
 
 /*
  * What a source file names beside itself is looked up when it is built:
@@ -86,9 +87,9 @@ class SourceFile {
     const folder = dirname(this.#path)
     const body = text
       .replaceAll(URL_CALL, (call: string, _quote: string, way: string, at: number) => {
-        const place = this.#look(resolve(folder, decodeURI(way)), text.slice(0, at))
+        const place = this.#look(resolve(folder, decodeURIComponent(way)), text.slice(0, at))
         const slash = way.endsWith('/') && !place.endsWith('/') ? '/' : ''
-        return this.#keepLines(call, `new URL(${JSON.stringify(encodeURI(place) + slash)}, ${OUTPUT_URL})`)
+        return this.#keepLines(call, `new URL(${JSON.stringify(urlOf(place) + slash)}, ${OUTPUT_URL})`)
       })
       .replaceAll(JOIN_CALL, (call: string, ways: string, _quote: string, at: number) => {
         const parts = [...ways.matchAll(TEXTS)].map(([, , part = '']) => part)
@@ -102,7 +103,7 @@ class SourceFile {
   }
 
   #pathTo(path: string, before: string): string {
-    return `${TO_PATH}(new URL(${JSON.stringify(encodeURI(this.#look(path, before)))}, ${OUTPUT_URL}))`
+    return `${TO_PATH}(new URL(${JSON.stringify(urlOf(this.#look(path, before)))}, ${OUTPUT_URL}))`
   }
 
   #keepLines(before: string, after: string): string {
@@ -117,7 +118,7 @@ class SourceFile {
       return isModule ? `import ${name};` : `require(${name});`
     })
     if (!ASKS.test(body)) return routes.join('')
-    const url = JSON.stringify(encodeURI(compiledName(this.#place(this.#path).path)))
+    const url = JSON.stringify(urlOf(compiledName(this.#place(this.#path).path)))
     const constants =
       `const ${MODULE_URL} = new URL(${url}, ${OUTPUT_URL}).href, ${FILE_NAME} = ${TO_PATH}(${MODULE_URL}), ` +
       `${FOLDER_NAME} = ${TO_PATH}(new URL('.', ${MODULE_URL})).replace(/[\\\\/]$/, '');`

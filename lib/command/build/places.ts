@@ -38,6 +38,11 @@ function packageName(folder: string): string {
   }
 }
 
+/** A path as `new URL` takes it: there `#` and `?` would end it. */
+export function urlOf(path: string): string {
+  return encodeURI(path).replaceAll(/[#?]/g, encodeURIComponent)
+}
+
 /** `mail.ts` is `mail.js` when it is built, `mail.mts` is `mail.mjs`. */
 export function compiledName(path: string): string {
   return path.replace(/\.([mc]?)tsx?$/, '.$1js')

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, rmdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmdirSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { findEntry } from '../entry.js'
 import { fromHere } from '../output.js'
+import { kindOf } from '../path-kind.js'
 import { CommandError } from '../usage.js'
-
-/** Where the program is looked for when none is given. */
-const USUAL_ENTRIES = ['src/server.ts', 'server.ts', 'src/server.js', 'server.js']
 
 const DEFAULT_OUTPUT = 'dist'
 
@@ -21,7 +20,7 @@ export interface Project {
 
 /** @throws CommandError when there is no such program, no package, or the output would replace sources */
 export function findProject(entry: string | undefined, output: string | undefined): Project {
-  const file = resolve(entry === undefined ? usualEntry() : checkEntry(entry))
+  const file = resolve(findEntry('build', entry))
   const folder = packageFolder(file)
   if (folder === undefined) {
     throw new CommandError(
@@ -36,34 +35,6 @@ export function findProject(entry: string | undefined, output: string | undefine
   }
   checkOutput(project)
   return project
-}
-
-function usualEntry(): string {
-  const found = USUAL_ENTRIES.find(isFile)
-  if (found !== undefined) return found
-  throw new CommandError(
-    `There is no ${USUAL_ENTRIES.join(' and no ')} in ${process.cwd()}\n` +
-      'Change into the folder of the application, or name the file that starts it'
-  )
-}
-
-function checkEntry(entry: string): string {
-  if (isFile(entry)) return entry
-  const wrong = kindOf(entry) === 'directory' ? 'is a directory' : 'does not exist'
-  throw new CommandError(`${entry} ${wrong} (seen from ${process.cwd()})\nName the file that starts the application`)
-}
-
-/** What is at a path; undefined for nothing that can be read. */
-export function kindOf(path: string): 'file' | 'directory' | undefined {
-  try {
-    return statSync(path).isDirectory() ? 'directory' : 'file'
-  } catch {
-    return undefined
-  }
-}
-
-function isFile(path: string): boolean {
-  return kindOf(path) === 'file'
 }
 
 /** The nearest folder with a package.json, from a file upwards. */

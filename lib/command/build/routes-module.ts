@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { findRouteFiles } from '../../build.js'
 import { OUTPUT_URL, ROUTES_PREFIX } from './own-names.js'
-import { compiledName, placeOf } from './places.js'
+import { compiledName, placeOf, urlOf } from './places.js'
 import type { Project } from './project.js'
 
 /**
@@ -39,7 +39,7 @@ function textOf(directory: string, { project, importer }: { project: Project; im
   }
   return [
     "import { registerRoutes } from 'twinroute/build'",
-    `registerRoutes({ apiDir: new URL(${JSON.stringify(encodeURI(place))}, ${OUTPUT_URL}),`,
+    `registerRoutes({ apiDir: new URL(${JSON.stringify(urlOf(place))}, ${OUTPUT_URL}),`,
     `routes: ${list(routes)},`,
     `middleware: ${list(middleware)} })`
   ].join('\n')
