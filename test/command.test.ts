@@ -356,12 +356,21 @@ t.test('what route files write while they are imported stays out of the answer',
 
 const PROJECT: Tree = { 'api/a/route.js': 'export const GET = () => ({})', 'notes.txt': 'no route\n' }
 
+/** An application that listens where the environment says. */
+const STARTED: Tree = {
+  ...PROJECT,
+  'server.js': `
+    import { createApp } from 'twinroute'
+    await (await createApp({ apiDir: new URL('./api', import.meta.url) })).start()`
+}
+
 interface Refusal {
   args: string[]
   says: RegExp
   tree?: Tree
   /** Default: in this process. */
   run?: typeof runTwinroute
+  env?: NodeJS.ProcessEnv
 }
 
 const REFUSALS: Refusal[] = [
@@ -390,8 +399,38 @@ const REFUSALS: Refusal[] = [
     args: ['types', '--output', 'notes.txt/routes.ts'],
     says: /^notes\.txt\/routes\.ts cannot be (read|written): ENOTDIR/
   },
-  { args: ['dev'], says: /^There is no src\/server\.ts and no server\.ts and .*\n.*name the program that starts it/ },
-  { args: ['dev', 'src/main.ts'], says: /^src\/main\.ts is no file \(seen from .*\)\n$/ },
+  { args: ['help', 'rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/ },
+  {
+    args: ['dev'],
+    says: /^There is no src\/server\.ts and no server\.ts and .*\n.*name the file that starts it: twinroute dev src\/main\.ts\n$/
+  },
+  {
+    args: ['dev', 'src/main.ts'],
+    says: /^src\/main\.ts does not exist \(seen from .*\)\nName the file that starts the application\n$/
+  },
+  { args: ['dev', 'api'], says: /^api is a directory \(seen from/ },
+  ...['abc', '80', '70000', 'localhost', 'localhost:', '9230x', '-1', '::1'].map((address) => ({
+    args: ['dev', 'notes.txt', `--inspect-port=${address}`],
+    says: new RegExp(
+      `^--inspect-port takes a port from 1024 to 65535, or 0 .*, not "${address}"\\nWrite it so: --inspect-port 9230`
+    )
+  })),
+  ...['abc', '65536', '80.5', '-1'].map((port) => ({
+    args: ['dev'],
+    tree: STARTED,
+    env: { PORT: port },
+    run: runTwinroute,
+    says: new RegExp(
+      `^The environment variable PORT must be an integer from 0 to 65535; it is "${port}"\\nWrite it so: PORT=3000 twinroute dev\\n$`
+    )
+  })),
+  {
+    args: ['dev'],
+    tree: STARTED,
+    env: { PORT: '0', HOST: '192.0.2.1' },
+    run: runTwinroute,
+    says: /^The environment variable HOST is no address of this machine: "192\.0\.2\.1" \(EADDRNOTAVAIL\)\nWrite it so: HOST=localhost twinroute dev; HOST=0\.0\.0\.0 is every address\n$/
+  },
   { args: ['dev', '--inspct'], says: /^twinroute dev has no option --inspct; did you mean --inspect\?\n$/ },
   { args: ['types', '--chek'], says: /^twinroute types has no option --chek; did you mean --check\?\n$/ },
   {
@@ -429,8 +468,8 @@ const REFUSALS: Refusal[] = [
 ]
 
 t.test('what cannot be answered is refused with what is wrong and what to do, and exit code 2', async (t) => {
-  for (const { args, says, tree = PROJECT, run = askTwinroute } of REFUSALS) {
-    const { code, stdout, stderr } = await run(writeTree(t, tree), args)
+  for (const { args, says, tree = PROJECT, run = askTwinroute, env } of REFUSALS) {
+    const { code, stdout, stderr } = await run(writeTree(t, tree), args, env)
     t.match(stderr, says, args.join(' '))
     t.notMatch(stderr, /\n {4}at .*dist/, 'without our own stack')
     t.strictSame([code, stdout], [2, ''], `${args.join(' ')}: exit code, nothing on the standard output`)
@@ -442,10 +481,16 @@ t.test('help and version', async (t) => {
   t.match(await runTwinroute(root, ['--version']), { code: 0, stdout: `${version}\n` })
   for (const args of [['--help'], ['-h'], ['help']])
     t.match(await askTwinroute(root, args), { code: 0, stdout: /^Usage: twinroute <command>.*\n {2}routes +Shows/s })
-  const { code, stdout } = await askTwinroute(root, ['routes', '--help'])
-  t.equal(code, 0)
-  for (const option of ['--match', '--unguarded', '--baseline FILE', '--json', '--base-route'])
-    t.ok(stdout.includes(`  ${option}`), option)
+  for (const args of [
+    ['routes', '--help'],
+    ['routes', '-h'],
+    ['help', 'routes']
+  ]) {
+    const { code, stdout } = await askTwinroute(root, args)
+    t.equal(code, 0)
+    for (const option of ['--match', '--unguarded', '--baseline FILE', '--json', '--base-route'])
+      t.ok(stdout.includes(`  ${option}`), `${args.join(' ')}: ${option}`)
+  }
 })
 
 t.test('a reader that closes the pipe ends the command without an error', async (t) => {

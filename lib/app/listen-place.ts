@@ -7,7 +7,7 @@ import { isPort } from './app-options.js'
  * defaults. Empty variables count as not set.
  * @throws TypeError when `PORT` is needed and is no port
  */
-export function listenPlace({ port, host }: AppOptions): { port: number; host: string } {
+export function listenPlace({ port, host }: Pick<AppOptions, 'port' | 'host'>): { port: number; host: string } {
   return { port: port ?? portOf(process.env['PORT']) ?? PORT, host: host ?? (process.env['HOST']?.trim() || HOST) }
 }
 

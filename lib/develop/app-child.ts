@@ -2,21 +2,26 @@ import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FromApp, ToApp } from './messages.js'
+import { Pulse } from './pulse.js'
+import { tell } from './terminal.js'
 
 const PROGRAM = fileURLToPath(new URL('./app-process.js', import.meta.url))
 
-/** Milliseconds in which a process reads a message; one that does not is stuck in a loop. */
-const ANSWER_TIME = 5000
-
 /** Milliseconds that a process may take to close the application: its grace time, and its hooks. */
 const CLOSING_TIME = 15_000
+
+/** Milliseconds in which it must begin to. */
+const HEARING_TIME = 2000
 
 export interface ChildOptions {
   entry: string
   /** Options of Node, such as `--inspect`. */
   execArgv: readonly string[]
+  /** The first process: when it cannot start as the command was called, there is nothing to keep. */
+  isFirst: boolean
   onMessage(message: FromApp, child: AppChild): void
   onExit(code: number | null, child: AppChild): void
+  onSilence(child: AppChild): void
 }
 
 /** One process that runs the application. */
@@ -26,33 +31,55 @@ export class AppChild {
   readonly doors = new Set<string>()
   /** Resolves when it has ended. */
   readonly ended: Promise<void>
+  /** The module that it was about to run when it was last heard of, unless the application was ready then. */
+  running: string | undefined
   readonly #process: ChildProcess
-  readonly #isDebugged: boolean
+  readonly #onMessage: ChildOptions['onMessage']
+  /** Of one at a breakpoint nothing is heard either. */
+  readonly #pulse: Pulse | undefined
   /** Those that the process has been sent, until it says that it has them. */
   readonly #connections = new Map<number, [string, Socket]>()
   #lastId = 0
-  #answering: NodeJS.Timeout | undefined
+  /** Files that it has been told of, and has not read. */
+  #unseen = 0
+  #hearing: NodeJS.Timeout | undefined
 
-  constructor({ entry, execArgv, onMessage, onExit }: ChildOptions) {
-    this.#isDebugged = execArgv.some((option) => option.startsWith('--inspect'))
-    this.#process = fork(PROGRAM, [entry], { execArgv: [...execArgv], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    this.#process.on('message', (message: FromApp) => {
-      if (message.type === 'seen') this.#hasAnswered()
-      else if (message.type === 'connected') this.#hasConnected(message.id)
-      else onMessage(message, this)
+  constructor({ entry, execArgv, isFirst, onMessage, onExit, onSilence }: ChildOptions) {
+    const isDebugged = execArgv.some((option) => option.startsWith('--inspect'))
+    this.#onMessage = onMessage
+    this.#process = fork(PROGRAM, [entry, isFirst ? 'first' : 'next', String(process.pid)], {
+      execArgv: [...execArgv],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc']
     })
+    this.#process.on('message', (message: FromApp) => this.#hear(message))
+    if (!isDebugged) {
+      this.#pulse = new Pulse({
+        ask: () => this.send({ type: 'ask' }),
+        onSilence: () => (this.#unseen > 0 ? this.kill() : onSilence(this))
+      })
+    }
     this.ended = new Promise((resolve) => {
       this.#process.once('exit', (code) => {
-        this.#hasAnswered()
+        this.#pulse?.end()
         resolve()
         onExit(code, this)
       })
     })
   }
 
+  #hear(message: FromApp): void {
+    this.#pulse?.beat()
+    if (message.type === 'alive') return
+    if (message.type === 'seen') this.#unseen--
+    else if (message.type === 'stops') clearTimeout(this.#hearing)
+    else if (message.type === 'connected') this.#hasConnected(message.id)
+    else if (message.type === 'runs') this.running = message.file
+    else this.#onMessage(message, this)
+  }
+
   send(message: ToApp): void {
     if (this.#process.connected) this.#process.send(message, () => undefined) // it may end meanwhile
-    if (message.type === 'file') this.#expectAnswer()
+    if (message.type === 'file') this.#expectSeen()
   }
 
   connect(door: string, socket: Socket): void {
@@ -76,25 +103,29 @@ export class AppChild {
     socket?.destroy()
   }
 
-  /** Has the application closed, and the process end. */
+  /** Has the application closed, and the process end; one that does not hear is ended. */
   async stop(): Promise<void> {
     this.send({ type: 'stop' })
+    this.#hearing = setTimeout(() => this.#endDeaf(), this.#pulse?.isSilent === true ? 0 : HEARING_TIME)
     const limit = setTimeout(() => this.kill(), CLOSING_TIME)
     await this.ended
+    clearTimeout(this.#hearing)
     clearTimeout(limit)
+  }
+
+  #endDeaf(): void {
+    tell('the process does not answer, and is ended')
+    this.kill()
   }
 
   kill(): void {
     this.#process.kill('SIGKILL')
   }
 
-  /** One at a breakpoint does not answer either. */
-  #expectAnswer(): void {
-    if (!this.#isDebugged) this.#answering ??= setTimeout(() => this.kill(), ANSWER_TIME)
-  }
-
-  #hasAnswered(): void {
-    clearTimeout(this.#answering)
-    this.#answering = undefined
+  /** The file may end what the process is stuck in: another one is to load it. */
+  #expectSeen(): void {
+    this.#unseen++
+    if (this.#pulse?.isSilent === true) this.kill()
+    else this.#pulse?.ask()
   }
 }

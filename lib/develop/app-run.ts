@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { HOST, PORT } from '../options/defaults.js'
+import { listenPlace } from '../app/listen-place.js'
 import { displayPath } from '../errors/boot-error.js'
 import { AppInstances, closeApps } from './app-instances.js'
 import { AppServer } from './app-server.js'
@@ -10,6 +10,7 @@ import { addressText, changeText, tell, tellError } from './terminal.js'
 import { ChangeList } from './change-list.js'
 import { divertListening, type Listening } from './divert-listen.js'
 import { DoorList, keyOf } from './door-list.js'
+import { environmentFaultOf, likelyPlaces } from './environment.js'
 import { failureOf, failureText, type Failure } from './failure.js'
 import { closeKept } from './keep.js'
 import type { FromApp } from './messages.js'
@@ -24,6 +25,8 @@ export interface AppRunOptions {
   entry: string
   graph: ModuleGraph
   send: (message: FromApp) => void
+  /** Of the first process: what it was started with may be refused. */
+  isFirst: boolean
 }
 
 /** The application under development: loads it, and loads it again after each change. */
@@ -64,7 +67,8 @@ export class AppRun {
       this.#finish(attempt, changed)
       this.doors.leave((server) => server === undefined || isOld(server.owner))
     } catch (error) {
-      if (!attempt.isPending) return
+      if (attempt.isPending) await this.changes.settleBroken()
+      if (!attempt.isPending || this.#isRefused(error)) return
       this.#break(failureOf(error), attempt)
       this.doors.fail(
         failureOf(error),
@@ -78,8 +82,17 @@ export class AppRun {
     this.#afterLoad(isOld)
   }
 
+  /** Nothing that is saved will change what the command was called with. */
+  #isRefused(error: unknown): boolean {
+    const fault = this.#isReady || !this.#options.isFirst ? undefined : environmentFaultOf(error)
+    if (fault?.isInherited !== true) return false
+    this.#options.send({ type: 'refused', message: `${fault.message}\n${fault.fix}` })
+    return true
+  }
+
   #afterLoad(isOld: (owner: Owner) => boolean): void {
     this.doors.release()
+    this.#options.send({ type: 'runs', file: undefined })
     void closeApps(this.#instances.take(isOld), tellError)
     this.#watch(this.#options.graph.directories)
     if (!this.#isReady) this.#options.send({ type: 'ready' })
@@ -105,6 +118,8 @@ export class AppRun {
     const number = this.#attempt.numberOf(base)
     const key = number === 1 ? base : `${base}#${number}`
     const address = await this.doors.listen(key, place)
+    // until then the application before it answers
+    if (this.#attempt.broken.length > 0 || this.changes.isHalfDone) await this.changes.settleBroken()
     if (!graph.isCurrent(owner)) return
     const stand = new AppServer(server, owner, address)
     this.#instances.addServer(stand)
@@ -129,11 +144,12 @@ export class AppRun {
 
   /** An application that has not listened yet has a page, too, where it is likely to listen later. */
   async #openDefaultDoor(failure: Failure): Promise<void> {
-    if (!this.doors.isEmpty) return
-    const place = { port: Number(process.env['PORT']) || PORT, host: process.env['HOST']?.trim() || HOST }
-    const address = await this.doors.listen(keyOf(place), place)
-    this.doors.failAt(keyOf(place), failure)
-    tell(`${addressText(address)} shows it`)
+    for (const place of this.doors.isEmpty ? likelyPlaces() : []) {
+      const address = await this.doors.listen(keyOf(place), place).catch(() => undefined)
+      if (address === undefined) continue
+      this.doors.failAt(keyOf(place), failure)
+      return tell(`${addressText(address)} shows it`)
+    }
   }
 
   #tellLate(attempt: Attempt): void {
@@ -181,5 +197,5 @@ function isFastify(value: unknown): value is Startable {
 
 async function startApp(app: Startable): Promise<void> {
   if (app.start !== undefined) await app.start()
-  else await app.listen({ port: Number(process.env['PORT']) || PORT, host: process.env['HOST']?.trim() || HOST })
+  else await app.listen(listenPlace({}))
 }

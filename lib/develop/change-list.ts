@@ -1,17 +1,22 @@
-import { realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, extname, sep } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { FileEvent } from './messages.js'
 import type { ModuleGraph } from './module-graph.js'
 
 /** Milliseconds without another event before the application is loaded: an editor that saves all files is one change. */
 const QUIET = 10
 
-/** How often a load waits for the text of an empty file. */
-const MOST_POSTPONED = 3
+/** Milliseconds without another event after which what is wrong with a file is no longer taken for half a save. */
+const SETTLED = 200
 
 /** Milliseconds after a load when the files are looked at again: a watcher may take two writes for one. */
 const SECOND_LOOK = 80
 
+/** While something is broken they are looked at further, with twice the time between, up to this many milliseconds. */
+const LAST_LOOK = 5000
+
+const ROUTE_OR_MIDDLEWARE = /^(?:route|middleware)\.[mc]?[jt]s$/
 const SCRIPT = /^\.[mc]?[jt]sx?$/
 
 interface Reactions {
@@ -24,12 +29,18 @@ interface Reactions {
 export class ChangeList {
   readonly #graph: ModuleGraph
   readonly #reactions: Reactions
-  readonly #files = new Set<string>()
+  readonly #files = new Map<string, FileEvent>()
   readonly #apiDirs = new Set<string>()
   /** Loaded since the second look began: also by loads that another one has replaced. */
   readonly #loaded = new Set<string>()
-  #postponed = 0
+  /** Those of the load that is under way, or was the last. */
+  #loading: ReadonlyMap<string, FileEvent> = new Map()
+  /** The route and middleware files that the application has found. */
+  readonly #served = new Set<string>()
+  /** Files that it lacks, as they were when they were seen. */
+  readonly #lacking = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
+  #lastEvent = -Infinity
   /** Something could not be loaded; a new file may be what it has looked for. */
   isBroken = false
 
@@ -42,47 +53,104 @@ export class ChangeList {
     this.#apiDirs.add(realpathSync(apiDir))
   }
 
+  /** Files are about to be loaded because of where they are. */
+  serves(files: readonly string[]): void {
+    for (const file of files) if (existsSync(file)) this.#served.add(realpathSync(file))
+  }
+
   add(event: FileEvent, file: string): void {
     if (!this.#concerns(event, file)) return
-    this.#files.add(file)
+    this.#files.set(file, event)
+    this.#lastEvent = performance.now()
     this.#reactions.hold()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#load(), QUIET)
+  }
+
+  /**
+   * Something cannot be loaded. Resolves when no file has changed for a while: an editor may have emptied one, or written half
+   * of it, and what is wrong with it then is nobody's concern. After another change its load takes the place of this one.
+   */
+  async settleBroken(): Promise<void> {
+    this.isBroken = true
+    for (let rest = this.#unsettled; rest > 0; rest = this.#unsettled) await wait(rest)
+  }
+
+  /** Whether a file is empty or away that was loaded: an editor may be about to write it. */
+  get isHalfDone(): boolean {
+    return [...this.#loading].some(isHalfDone)
+  }
+
+  /** Milliseconds. */
+  get #unsettled(): number {
+    return this.#lastEvent + SETTLED - performance.now()
   }
 
   /** Looks a second time at what was loaded. */
   check(): void {
     const files = [...this.#loaded]
     this.#loaded.clear()
+    this.#checkIn(SECOND_LOOK, files)
+  }
+
+  #checkIn(time: number, files: readonly string[]): void {
     setTimeout(() => {
-      for (const file of files) if (this.#graph.differs(file)) this.add('change', file)
-    }, SECOND_LOOK).unref()
+      const changed = files.filter((file) => this.#graph.differs(file))
+      for (const file of changed) this.add('change', file)
+      if (this.isBroken && changed.length === 0 && time < LAST_LOOK) this.#checkIn(2 * time, files)
+    }, time).unref()
   }
 
   #load(): void {
-    // an editor may have emptied a file to write it: its event may come before the text, and the next one be left out
-    if (this.#postponed < MOST_POSTPONED && [...this.#files].some(isEmpty)) {
-      this.#postponed++
+    // an editor may have emptied a file to write it, or removed it: its event may come before the text
+    if (this.#unsettled > 0 && [...this.#files].some(isHalfDone)) {
       this.#timer = setTimeout(() => this.#load(), QUIET)
       return
     }
-    this.#postponed = 0
-    const files = [...this.#files]
+    const files = [...this.#files.keys()]
+    this.#loading = new Map(this.#files)
     this.#files.clear()
     for (const file of files) this.#loaded.add(file)
+    this.#served.clear()
     this.#reactions.load(files)
   }
 
   #concerns(event: FileEvent, file: string): boolean {
-    if (this.#graph.has(file)) return this.#graph.differs(file)
-    if (!SCRIPT.test(extname(file))) return this.isBroken && event !== 'unlink' && extname(file) === '.json'
-    if (this.isBroken) return true
-    return event !== 'change' && [...this.#apiDirs].some((apiDir) => isOf(apiDir, file))
+    return this.#graph.differs(file) || (this.#mayLack(event, file) && this.#isNews(file))
+  }
+
+  /** Whether the application may be without something that it would have with this file. */
+  #mayLack(event: FileEvent, file: string): boolean {
+    const isNamed = ROUTE_OR_MIDDLEWARE.test(basename(file))
+    if (this.#graph.has(file)) return isNamed && this.#isOfApi(file) && !this.#served.has(file)
+    const isScript = SCRIPT.test(extname(file))
+    if (this.isBroken) return isScript || (extname(file) === '.json' && event !== 'unlink')
+    // one that was away when the application was loaded may be told as changed
+    return isScript && (isNamed || event !== 'change') && this.#isOfApi(file)
+  }
+
+  #isOfApi(file: string): boolean {
+    return [...this.#apiDirs].some((apiDir) => isOf(apiDir, file))
+  }
+
+  /** One save has several events. */
+  #isNews(file: string): boolean {
+    const now = stateOf(file)
+    if (this.#lacking.get(file) === now) return false
+    this.#lacking.set(file, now)
+    return true
   }
 }
 
-function isEmpty(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.size === 0
+/** Another text, even the same one written again, is another state. */
+function stateOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return `${stats?.ino} ${stats?.ctimeMs} ${stats?.size}`
+}
+
+function isHalfDone([file, event]: [string, FileEvent]): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats === undefined ? event !== 'unlink' : stats.size === 0
 }
 
 /** In the directory, or the middleware file beside it. */

@@ -4,13 +4,23 @@ import { AppChild } from './app-child.js'
 import { FileWatch } from './file-watch.js'
 import { Listeners } from './listeners.js'
 import type { FileEvent, FromApp } from './messages.js'
-import { tell } from './terminal.js'
+import { ANSWER_TIME } from './pulse.js'
+import { tell, tellWrong } from './terminal.js'
 
 /** Milliseconds; a process that ends earlier would end again: it waits for a change. */
 const SHORT_LIFE = 2000
 
+/** A change of these may mend an application that has ended; it may itself write others, such as its log. */
+const SOURCE = /\.(?:[mc]?[jt]sx?|json)$/
+
 /** Milliseconds without another change before the process is replaced: installers write several files. */
 const QUIET = 150
+
+/** Milliseconds in which an application closes without a word about it. */
+const LONG_STOP = 3000
+
+/** Milliseconds between two signals of one Ctrl-C. */
+const SAME_PRESS = 500
 
 /** Owns the sockets and the watched files; the application runs in a process that can be replaced. */
 export class DevServer {
@@ -22,12 +32,16 @@ export class DevServer {
   #child: AppChild | undefined
   /** One that has not said that it is ready. */
   #next: AppChild | undefined
-  /** Connections while there is no process. */
+  /** All that have not ended, those that were replaced, too. */
+  readonly #living = new Set<AppChild>()
+  /** When the first signal came to end all. */
+  #stopBegun: number | undefined
+  #hasStarted = false
+  /** Connections while there is no process that serves them. */
   #waiting: [string, Socket][] = []
   #replacing: NodeJS.Timeout | undefined
   #end!: (code: number) => void
   readonly ended: Promise<number>
-  #isStopping = false
 
   constructor(entry: string, execArgv: readonly string[]) {
     this.#entry = entry
@@ -57,14 +71,26 @@ export class DevServer {
   }
 
   /** Ends the application and what has listened; the second time at once. */
-  async stop(): Promise<void> {
-    const children = [this.#child, this.#next].filter((child) => child !== undefined)
-    if (this.#isStopping) for (const child of children) child.kill()
-    this.#isStopping = true
+  async stop(code = 0): Promise<void> {
+    if (this.#stopBegun !== undefined) return this.#stopAtOnce(this.#stopBegun)
+    this.#stopBegun = performance.now()
+    const long = setTimeout(() => tell('waits for the application to close; Ctrl-C again ends it at once'), LONG_STOP)
+    clearTimeout(this.#replacing)
     this.#listeners.close()
     for (const [, socket] of this.#waiting) socket.destroy()
-    await Promise.all([this.#watch.close(), ...children.map((child) => child.stop())])
-    this.#end(0)
+    await Promise.all([this.#watch.close(), ...[...this.#living].map((child) => child.stop())])
+    clearTimeout(long)
+    this.#end(code)
+  }
+
+  /** `npm run` passes a signal on that the terminal has sent already. */
+  #stopAtOnce(begun: number): void {
+    if (performance.now() - begun < SAME_PRESS) return
+    for (const child of this.#living) child.kill()
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopBegun !== undefined
   }
 
   /** Two processes cannot share the port of a debugger. */
@@ -76,13 +102,17 @@ export class DevServer {
   }
 
   #spawn(): void {
+    if (this.#isStopping) return
     this.#next?.kill()
     this.#next = new AppChild({
       entry: this.#entry,
       execArgv: this.#execArgv,
+      isFirst: !this.#hasStarted,
       onMessage: (message, child) => this.#onMessage(message, child),
-      onExit: (code, child) => this.#onExit(code, child)
+      onExit: (code, child) => this.#onExit(code, child),
+      onSilence: tellSilence
     })
+    this.#living.add(this.#next)
   }
 
   #onMessage(message: FromApp, child: AppChild): void {
@@ -90,6 +120,7 @@ export class DevServer {
     else if (message.type === 'watch') this.#watch.addDirectories(message.directories)
     else if (message.type === 'leave' && child === this.#child) this.#listeners.leave(message.door)
     else if (message.type === 'listen') void this.#listen(message, child)
+    else if (message.type === 'refused') this.#refuse(message.message)
   }
 
   async #listen({ door, place }: Extract<FromApp, { type: 'listen' }>, child: AppChild): Promise<void> {
@@ -102,8 +133,14 @@ export class DevServer {
     }
   }
 
+  #refuse(message: string): void {
+    tellWrong(message)
+    void this.stop(2)
+  }
+
   #takeOver(child: AppChild): void {
     if (child !== this.#next) return
+    this.#hasStarted = true
     const before = this.#child
     this.#child = child
     this.#next = undefined
@@ -113,7 +150,8 @@ export class DevServer {
   }
 
   #connect(door: string, socket: Socket): void {
-    if (this.#child === undefined) this.#waiting.push([door, socket])
+    const isOfNext = this.#next?.doors.has(door) === true && this.#child?.doors.has(door) !== true
+    if (this.#child === undefined || isOfNext) this.#waiting.push([door, socket])
     else this.#child.connect(door, socket)
   }
 
@@ -125,7 +163,7 @@ export class DevServer {
   }
 
   #onFile(event: FileEvent, file: string): void {
-    if (this.#child === undefined && this.#next === undefined) this.#spawn()
+    if (this.#child === undefined && this.#next === undefined && SOURCE.test(file)) this.#spawn()
     this.#child?.send({ type: 'file', event, file })
     this.#next?.send({ type: 'file', event, file })
   }
@@ -139,10 +177,11 @@ export class DevServer {
   }
 
   #onExit(code: number | null, child: AppChild): void {
+    this.#living.delete(child)
     const isCurrent = child === this.#child || child === this.#next
     if (child === this.#child) this.#child = undefined
     if (child === this.#next) this.#next = undefined
-    this.#keepWaiting(child.takeConnections())
+    this.#keepWaiting([...this.#waiting.splice(0), ...child.takeConnections()])
     if (!isCurrent || this.#isStopping) return
     if (this.#child !== undefined || this.#next !== undefined) return
     const isShort = performance.now() - child.begun < SHORT_LIFE
@@ -151,4 +190,12 @@ export class DevServer {
     )
     if (!isShort) this.#spawn()
   }
+}
+
+function tellSilence({ running }: AppChild): void {
+  const where = running === undefined ? '' : `; the last file that it began to run is ${displayPath(running)}`
+  tell(
+    `still waits: the process has not answered for ${ANSWER_TIME / 1000} s, as in an endless loop${where}. ` +
+      'Correct it and save, or end all with Ctrl-C'
+  )
 }

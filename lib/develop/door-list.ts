@@ -8,11 +8,17 @@ import { addressText } from './terminal.js'
 
 type Address = AddressInfo | string
 
+interface Asking {
+  place: ListenPlace
+  resolve(address: Address): void
+  reject(error: Error): void
+}
+
 /** The addresses of the development server, by what the application asks for. */
 export class DoorList {
   readonly #doors = new Map<string, Door>()
   readonly #addresses = new Map<string, Address>()
-  readonly #asking = new Map<string, { resolve: (address: Address) => void; reject: (error: Error) => void }>()
+  readonly #asking = new Map<string, Asking>()
   readonly #send: (message: FromApp) => void
 
   constructor(send: (message: FromApp) => void) {
@@ -37,7 +43,7 @@ export class DoorList {
     const known = this.#addresses.get(key)
     if (known !== undefined) return known
     const address = await new Promise<Address>((resolve, reject) => {
-      this.#asking.set(key, { resolve, reject })
+      this.#asking.set(key, { place, resolve, reject })
       this.#send({ type: 'listen', door: key, place })
     })
     this.#addresses.set(key, address)
@@ -48,7 +54,7 @@ export class DoorList {
   answer(key: string, answer: Address | Error): void {
     const asking = this.#asking.get(key)
     this.#asking.delete(key)
-    if (answer instanceof Error) asking?.reject(answer)
+    if (answer instanceof Error) asking?.reject(Object.assign(answer, { place: asking.place }))
     else asking?.resolve(answer)
   }
 

@@ -4,6 +4,7 @@ import { displayPath, type BootProblem } from '../errors/boot-error.js'
 import { readProperty } from '../errors/read-property.js'
 import { toReadableError } from '../errors/readable-error.js'
 import { isOwnFile } from './compile.js'
+import { environmentFaultOf } from './environment.js'
 import type { SourcePlace } from './source-error.js'
 
 /** One thing that keeps the application, or a route of it, from answering. */
@@ -21,6 +22,7 @@ export interface FailureReason {
 
 export type Failure = readonly FailureReason[]
 
+const DOES_NOT_START = 'The application does not start'
 const FIX = 'Correct it and save: the application is loaded again'
 
 /** Of a whole application that does not start. */
@@ -28,10 +30,15 @@ export function failureOf(thrown: unknown): Failure {
   const problems = bootProblemsOf(thrown)
   if (problems !== undefined) return problems.map(reasonOf)
   const { message, name } = toReadableError(thrown)
+  const fault = environmentFaultOf(thrown)
+  if (fault !== undefined) {
+    const { message, fix } = fault
+    return [{ code: 'START_FAILED', message: DOES_NOT_START, place: undefined, frame: undefined, cause: message, fix }]
+  }
   return [
     {
       code: 'START_FAILED',
-      message: 'The application does not start',
+      message: DOES_NOT_START,
       ...shownCause(thrown, `${name}: ${message}`),
       fix: FIX
     }
@@ -61,7 +68,7 @@ function shownCause(thrown: unknown, cause: string): Pick<FailureReason, 'place'
 }
 
 /** `at GET (/app/api/route.ts:3:5)`, and the first line of a SyntaxError's stack: `/app/api/route.ts:3`. */
-const STACK_PLACE = /(?:^|[\s(])((?:file:\/\/)?\/[^():]+):(\d+)(?::(\d+))?\)?$/gm
+const STACK_PLACE = /^(?:\s+at (?:async )?(?:.*?\()?)?((?:file:\/\/)?\/.+?):(\d+)(?::(\d+))?\)?$/gm
 
 /** Where in the application something was thrown. */
 function placeOf(thrown: unknown): SourcePlace | undefined {

@@ -1,18 +1,24 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { readFileSync, statSync, type Stats } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
 import type { FileEvent } from './messages.js'
+import { isBelow, WatchedPaths } from './watched-paths.js'
 
 /** They take effect with a new process only: environment, module formats, paths, installed packages. */
 const OF_PROCESS =
   /^(?:\.env(?:\..+)?|package\.json|tsconfig(?:\..+)?\.json|package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?)$/
 
-const EVENTS = new Set<string>(['add', 'change', 'unlink'] satisfies FileEvent[])
-
-const IGNORED = new Set(['node_modules', '.git', 'dist', 'build', 'coverage'])
+/** Milliseconds without a sign of a path before it is looked at: chokidar leaves out what comes soon after something else. */
+const LOOK_TIME = 25
 
 /** Milliseconds in which an editor puts a new file in the place of the one it has removed. */
 const RENAME_TIME = 40
+
+/** Milliseconds after which a new folder is listed again: chokidar lists it first, and watches it then. */
+const FOLDER_TIME = 250
+
+/** Milliseconds before the watch is renewed in which the change may have been that has made it necessary. */
+const RENEWAL_TIME = 10_000
 
 interface Reactions {
   onFile(event: FileEvent, file: string): void
@@ -22,23 +28,34 @@ interface Reactions {
 
 /** Watches the package of a program, and directories outside of it as they become known. */
 export class FileWatch {
-  readonly #root: string
-  readonly #watcher: FSWatcher
+  readonly #paths: WatchedPaths
   readonly #reactions: Reactions
+  #watcher: FSWatcher
+  readonly #files = new Set<string>()
+  /** With what tells one from another in its place. */
+  readonly #folders = new Map<string, string>()
+  readonly #looks = new Map<string, NodeJS.Timeout>()
   readonly #texts = new Map<string, string | undefined>()
   /** The watcher tells of all files that it finds; those that have come since are changes, which the application may have missed. */
   #isReady = false
-  readonly #begun = Date.now()
+  #begun = Date.now()
 
   constructor(entry: string, reactions: Reactions) {
-    this.#root = packageFolder(dirname(entry))
     this.#reactions = reactions
-    const within = dirname(entry).slice(this.#root.length).split(sep)
-    this.#watcher = watch(this.#root, {
-      atomic: RENAME_TIME,
-      ignored: (path) => !within.includes(basename(path)) && isIgnored(basename(path))
+    this.#paths = new WatchedPaths(entry)
+    this.#paths.add([dirname(entry)])
+    this.#watcher = this.#open()
+  }
+
+  #open(): FSWatcher {
+    const watcher = watch(this.#paths.tops, {
+      atomic: false, // it would take a file that is written in the place of another for the same one, or for none
+      ignored: (path, stats) => this.#paths.isIgnored(path) || (stats?.isDirectory() === true && isEnvironment(path))
     })
-    this.#watcher.on('all', (event, path) => this.#see(event, path))
+    watcher.on('all', (event, path, stats) => this.#see(event, path, stats))
+    // every sign of the file system, also those that chokidar makes nothing of
+    watcher.on('raw', (_event, name, details) => this.#touch(this.#pathOf(name, details)))
+    return watcher
   }
 
   /** Resolves when every change from then on is seen. */
@@ -48,23 +65,107 @@ export class FileWatch {
   }
 
   addDirectories(directories: readonly string[]): void {
-    const outside = directories
-      .map(realpath)
-      .filter((path) => path !== this.#root && !path.startsWith(this.#root + sep))
-    if (outside.length > 0) this.#watcher.add(outside)
+    const more = this.#paths.add(directories)
+    if (more.length > 0) this.#watcher.add(more)
   }
 
   async close(): Promise<void> {
+    for (const timer of this.#looks.values()) clearTimeout(timer)
     await this.#watcher.close()
   }
 
-  #see(event: string, path: string): void {
-    if (!EVENTS.has(event)) return
-    const isOfProcess = OF_PROCESS.test(basename(path)) && dirname(path) === this.#root
+  #see(event: string, path: string, stats: Stats | undefined): void {
+    if (event === 'add' || event === 'change') {
+      this.#files.add(path)
+      this.#tell(event, path)
+    } else if (event === 'addDir') this.#addFolder(path, stats)
+    else this.#touch(path)
+  }
+
+  /** @param details of an event of the operating system; of a file that is polled there is a path only */
+  #pathOf(name: string | null, details: unknown): string {
+    const { watchedPath } = details as { watchedPath?: string }
+    if (watchedPath === undefined || name === null) return watchedPath ?? name ?? this.#paths.root
+    return this.#files.has(watchedPath) ? watchedPath : join(watchedPath, name)
+  }
+
+  /** Something has happened there; it is looked at when nothing more happens. */
+  #touch(path: string): void {
+    if (this.#paths.isIgnored(path)) return
+    this.#lookIn(LOOK_TIME, path, () => this.#look(path))
+  }
+
+  #lookIn(time: number, path: string, look: () => void): void {
+    clearTimeout(this.#looks.get(path))
+    const run = (): void => {
+      this.#looks.delete(path)
+      look()
+    }
+    this.#looks.set(path, setTimeout(run, time))
+  }
+
+  #look(path: string): void {
+    const stats = statOf(path)
+    if (stats === undefined) this.#lookIn(RENAME_TIME, path, () => this.#lookAgain(path))
+    else this.#found(path, stats)
+  }
+
+  #lookAgain(path: string): void {
+    const stats = statOf(path)
+    if (stats !== undefined) return this.#found(path, stats)
+    if (!this.#files.has(path) && !this.#folders.has(path)) return
+    const isGone = (known: string): boolean => known === path || isBelow(path, known)
+    for (const folder of [...this.#folders.keys()].filter(isGone)) this.#folders.delete(folder)
+    for (const file of [...this.#files].filter(isGone)) {
+      this.#files.delete(file)
+      this.#tell('unlink', file)
+    }
+  }
+
+  #found(path: string, stats: Stats): void {
+    if (stats.isDirectory()) this.#foundFolder(path, stats)
+    else {
+      const event = this.#files.has(path) ? 'change' : 'add'
+      this.#files.add(path)
+      this.#tell(event, path)
+    }
+  }
+
+  #foundFolder(path: string, stats: Stats): void {
+    const known = this.#folders.get(path)
+    if (known === undefined) this.#watcher.add(path)
+    else if (known !== identityOf(stats)) this.#renew()
+  }
+
+  #addFolder(path: string, stats: Stats | undefined): void {
+    this.#folders.set(path, identityOf(stats ?? statOf(path)))
+    if (this.#isReady) setTimeout(() => this.#listAgain(path), FOLDER_TIME).unref()
+  }
+
+  #listAgain(folder: string): void {
+    if (!this.#watcher.closed && this.#folders.has(folder)) this.#watcher.add(folder)
+  }
+
+  /** A folder was removed and made again before chokidar had noticed: what it watches is the one that has gone. */
+  #renew(): void {
+    const before = new Set(this.#files)
+    void this.#watcher.close()
+    this.#files.clear()
+    this.#folders.clear()
+    this.#isReady = false
+    this.#begun = Date.now() - RENEWAL_TIME
+    this.#watcher = this.#open()
+    void this.ready().then(() => {
+      for (const file of before) if (!this.#files.has(file)) this.#tell('unlink', file)
+    })
+  }
+
+  #tell(event: FileEvent, path: string): void {
+    const isOfProcess = OF_PROCESS.test(basename(path)) && this.#paths.isAtTop(path)
     if (isOfProcess && !this.#differs(path)) return
     if (!this.#isReady && (isOfProcess || (event === 'add' && isOlder(path, this.#begun)))) return
     if (isOfProcess) this.#reactions.onProcessFile(path)
-    else this.#reactions.onFile(event as FileEvent, path)
+    else this.#reactions.onFile(event, path)
   }
 
   /** Editors and installers write files as they were. */
@@ -76,35 +177,32 @@ export class FileWatch {
   }
 }
 
-/** Packages, what a build writes, and hidden things but the environment. */
-function isIgnored(name: string): boolean {
-  return IGNORED.has(name) || /^\.(?!env)[^.]/.test(name)
+/** Some call the folder of another language's packages so. */
+function isEnvironment(path: string): boolean {
+  return basename(path).startsWith('.env')
 }
 
-/** The nearest folder above with a package.json. */
-function packageFolder(from: string): string {
-  for (let folder = from; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return folder
-    if (dirname(folder) === folder) return from
+/** Its number may be used again at once. */
+function identityOf(stats: Stats | undefined): string {
+  return `${stats?.ino} ${stats?.birthtimeMs}`
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
   }
 }
 
 function isOlder(path: string, time: number): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statOf(path)
   return stats === undefined || stats.ctimeMs < time
-}
-
-function realpath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path // it has gone, or is yet to come
-  }
 }
 
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined // a pipe would not end
   } catch {
     return undefined
   }

@@ -10,6 +10,8 @@ export type ToApp =
   | { type: 'listening'; door: string; address: AddressInfo | string }
   | { type: 'not-listening'; door: string; code: string; message: string }
   | { type: 'file'; event: FileEvent; file: string }
+  /** To be answered with `alive`. */
+  | { type: 'ask' }
   | { type: 'retire' }
   | { type: 'stop' }
   | { type: 'routes' }
@@ -23,5 +25,12 @@ export type FromApp =
   | { type: 'ready' }
   /** A connection has arrived. */
   | { type: 'connected'; id: number }
-  /** A file's event has been read: the process is not stuck. */
+  /** A module begins to run, which may be the last thing that is heard; none: the load has ended. */
+  | { type: 'runs'; file: string | undefined }
+  | { type: 'alive' }
+  /** A file's event has been read. */
   | { type: 'seen' }
+  /** The application begins to close. */
+  | { type: 'stops' }
+  /** It cannot start as the command was called. */
+  | { type: 'refused'; message: string }

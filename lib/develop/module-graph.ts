@@ -1,9 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { hasExport, missingName, onRecordedImports, type ImportRecord } from '../discovery/recorded-imports.js'
+import { earlyExportsOf, hasUnknownExports } from './early-exports.js'
 import { formatOf, isOwnFile, type CompiledForm, type Compiler } from './compile.js'
-import { importNatively, metaResolve, requireOf } from './native-imports.js'
+import { importNatively, metaResolve, requireNatively, requireOf } from './native-imports.js'
 import { isWaiting, namespaceOf, type ModuleRecord } from './module-record.js'
 import { ownership, type Owner } from './owner.js'
 
@@ -13,14 +13,20 @@ import { ownership, type Owner } from './owner.js'
  */
 export class ModuleGraph {
   readonly #compiler: Compiler
+  readonly #onRun: (file: string) => void
   readonly #records = new Map<string, ModuleRecord>()
   /** The number of the reload that evaluates modules now. */
   generation = 0
 
-  constructor(compiler: Compiler) {
+  /** @param onRun is told of each module that is about to be evaluated */
+  constructor(compiler: Compiler, onRun: (file: string) => void) {
     this.#compiler = compiler
-    onRecordedImports((imports) => {
-      for (const one of imports) checkNames(one, this.#records.get(one.file))
+    this.#onRun = onRun
+    onRecordedImports((imports, file) => {
+      const record = this.#records.get(file)
+      if (record === undefined) return
+      record.hasBegun = true
+      for (const one of imports) checkNames(one, record)
     })
   }
 
@@ -90,9 +96,10 @@ export class ModuleGraph {
   }
 
   #load(file: string): ModuleRecord {
-    const known = this.#records.get(file)
-    if (known !== undefined) return known
-    const record = this.#create(file)
+    return this.#records.get(file) ?? this.#begin(this.#create(file))
+  }
+
+  #begin(record: ModuleRecord): ModuleRecord {
     record.evaluated = this.#evaluate(record).then(
       () => finish(record),
       (error: unknown) => {
@@ -111,6 +118,7 @@ export class ModuleGraph {
       source,
       format: formatOf(file, source),
       generation: this.generation,
+      hasBegun: false,
       status: 'loading',
       module: { id: file, filename: file, path: dirname(file), loaded: false, children: [], paths: [], exports: {} },
       evaluated: Promise.resolve(),
@@ -144,6 +152,7 @@ export class ModuleGraph {
       jitiImport: (specifier: unknown): unknown => this.#importFrom(String(specifier), record),
       jitiESMResolve: metaResolve(file)
     }
+    this.#onRun(file)
     return ownership.run({ file, generation: this.generation }, () => evaluate(scope))
   }
 
@@ -151,22 +160,29 @@ export class ModuleGraph {
     const file = this.#compiler.resolve(specifier, parent.file, 'import')
     const exports =
       file === undefined ? await importNatively(specifier, parent.file) : await this.#importOwn(file, parent)
-    parent.imported.set(specifier, exports)
+    const record = file === undefined ? undefined : this.#records.get(file)
+    if (record === undefined || !hasUnknownExports(record)) parent.imported.set(specifier, exports)
     return exports
   }
 
   async #importOwn(file: string, parent: ModuleRecord): Promise<object> {
     parent.imports.add(file)
-    const record = this.#load(file)
-    if (parent.status !== 'loading') await record.evaluated
-    else if (record.status === 'loading' && isWaiting(record, parent)) return record.module.exports // a circle: so far
-    else await waitFor(record, parent)
+    const known = this.#records.get(file)
+    if (known?.status === 'loading' && isWaiting(known, parent)) return earlyExportsOf(known) // a circle: so far
+    const record = known ?? this.#create(file)
+    if (parent.status === 'loading') parent.waitsFor.add(record) // before it runs, because it may import this one
+    try {
+      if (known === undefined) this.#begin(record)
+      await record.evaluated
+    } finally {
+      parent.waitsFor.delete(record)
+    }
     return namespaceOf(record)
   }
 
   #require(specifier: string, parent: ModuleRecord): unknown {
     const file = this.#compiler.resolve(specifier, parent.file, 'require')
-    if (file === undefined) return requireNatively(specifier, parent)
+    if (file === undefined) return requireNatively(specifier, parent.file, parent.format)
     parent.imports.add(file)
     const record = this.#records.get(file) ?? this.#loadNow(file)
     if (record.status === 'failed') throw record.error
@@ -187,21 +203,6 @@ export class ModuleGraph {
   }
 }
 
-/** A module that is required gets what `import` would get. */
-function requireNatively(specifier: string, { file, format }: ModuleRecord): unknown {
-  const exports = createRequire(file)(specifier) as object
-  return format === 'module' && !('__esModule' in exports) ? { ...exports, default: exports } : exports
-}
-
-async function waitFor(record: ModuleRecord, parent: ModuleRecord): Promise<void> {
-  parent.waitsFor.add(record)
-  try {
-    await record.evaluated
-  } finally {
-    parent.waitsFor.delete(record)
-  }
-}
-
 function finish(record: ModuleRecord): void {
   record.status = 'loaded'
   record.module.loaded = true
@@ -216,8 +217,8 @@ function fail(record: ModuleRecord, error: unknown): void {
  * Compiled to CommonJS, a name that is not exported would be undefined, where JavaScript refuses to link. A module in a
  * circle has said its names, too, before it imports anything.
  */
-function checkNames(one: ImportRecord, record: ModuleRecord | undefined): void {
-  const exports = record?.imported.get(one.specifier)
+function checkNames(one: ImportRecord, record: ModuleRecord): void {
+  const exports = record.imported.get(one.specifier)
   const missing = exports === undefined ? undefined : one.names.find((name) => !hasExport(exports, name))
   if (missing !== undefined) throw missingName(one, missing)
 }

@@ -7,6 +7,8 @@ export interface ModuleRecord {
   readonly format: Format
   /** Of the reload that evaluates it. */
   readonly generation: number
+  /** Its imports are evaluated, and its own code runs or has run. */
+  hasBegun: boolean
   status: 'loading' | 'loaded' | 'failed'
   /** Why it failed. */
   error?: unknown

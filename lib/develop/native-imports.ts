@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import vm from 'node:vm'
+import type { Format } from './compile.js'
 
 type Import = (specifier: string, attributes: object | undefined) => Promise<Readonly<Record<string, unknown>>>
 
@@ -13,6 +14,12 @@ export function importNatively(specifier: string, parent: string): Promise<Reado
   }) as Import
   const options = specifier.endsWith('.json') ? { with: { type: 'json' } } : undefined
   return importFrom(isAbsolute(specifier) ? pathToFileURL(specifier).href : specifier, options)
+}
+
+/** `require` of a package; an ECMAScript module gets what `import` would. */
+export function requireNatively(specifier: string, file: string, format: Format): unknown {
+  const exports = createRequire(file)(specifier) as object
+  return format === 'module' && !('__esModule' in exports) ? { ...exports, default: exports } : exports
 }
 
 /** `require` of a file, with the members that programs read. */

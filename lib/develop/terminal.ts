@@ -7,6 +7,11 @@ export function tell(text: string): void {
   process.stdout.write(`${styleText('cyan', 'twinroute', { stream: process.stdout })} ${text}\n`)
 }
 
+/** What keeps the command from its work, without a name before it, as other commands print it. */
+export function tellWrong(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
 export function tellError(thrown: unknown): void {
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
   process.stderr.write(`${text}\n`)

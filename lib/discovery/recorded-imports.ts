@@ -41,7 +41,7 @@ const RECORDS = Symbol.for(KEY)
 
 /**
  * A Babel plugin. Compiled to CommonJS, an import of a name that its module does not export is `undefined`, where
- * JavaScript refuses to link; so each compiled file says which names it imports, to be looked up.
+ * JavaScript refuses to link; so each compiled file says which names it imports, to be looked up when its own code begins.
  * The compiled text says it, since the plugin does not run for what the cache holds.
  */
 export function recordImports({ template }: Babel): object {
@@ -56,9 +56,8 @@ export function recordImports({ template }: Babel): object {
       },
       Program: {
         exit(program: ProgramPath, { imports }: PluginState) {
-          if (imports === undefined) return
           // A file may declare __filename itself, so it is read from the arguments of jiti's wrapper.
-          const note = `globalThis[Symbol.for('${KEY}')]?.(arguments[3], ${JSON.stringify(imports)})`
+          const note = `globalThis[Symbol.for('${KEY}')]?.(arguments[3], ${JSON.stringify(imports ?? [])})`
           program.unshiftContainer('body', template.statement(note, { placeholderPattern: false })())
         }
       }
@@ -82,9 +81,12 @@ function importedName({ type, imported }: ImportSpecifier): string[] {
  * From here on compiled files tell which names they import, each when it is evaluated.
  * @returns what ends that
  */
-export function onRecordedImports(record: (imports: readonly ImportRecord[]) => void): () => void {
+export function onRecordedImports(record: (imports: readonly ImportRecord[], file: string) => void): () => void {
   const note = (file: string, imports: readonly Omit<ImportRecord, 'file'>[]): void =>
-    record(imports.map((one) => ({ file, ...one })))
+    record(
+      imports.map((one) => ({ file, ...one })),
+      file
+    )
   Object.defineProperty(globalThis, RECORDS, { configurable: true, value: note })
   return () => void Reflect.deleteProperty(globalThis, RECORDS)
 }

@@ -189,7 +189,7 @@ t.test('from any folder: the entry as an argument, --out, and a program that onl
 
 for (const place of ['a (b) [c] {d} c#', "50%20 %zz what? it's é"]) {
   t.test(`build and start in a folder named ${place}, with a file in one of that name`, async (t) => {
-    const way = JSON.stringify(`./${encodeURIComponent(place)}/text.txt`)
+    const way = JSON.stringify(`./${encodeURIComponent(place).replaceAll("'", '%27')}/text.txt`)
     const tree: Tree = {
       'package.json': '{"type":"module"}',
       'src/server.ts': SERVER,

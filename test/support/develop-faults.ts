@@ -19,6 +19,96 @@ const BROKEN: readonly (readonly [string, string, RegExp])[] = [
   ['a wrong export', 'export const get = () => 1', /Did you mean GET/]
 ]
 
+/** Two modules that import each other; `read` of `a.ts` gives what `b.ts` has. */
+const READ = 'import { b } from "./b.js"\nexport const read = () => b\n'
+
+const MENDED = 'export const b = 2'
+
+const ROUTE_OF_A = 'import { read } from "../../a.js"\nexport const GET = () => ({ read: read() })'
+
+/** What Node refuses when it is run. */
+const EARLY: readonly (readonly [string, Files])[] = [
+  [
+    'a constant that is read',
+    {
+      'src/a.ts': `${READ}export const a: number = 1`,
+      'src/b.ts': 'import { a } from "./a.js"\nexport const b: number = a + 1'
+    }
+  ],
+  [
+    'a class that is extended',
+    { 'src/a.ts': `${READ}export class a {}`, 'src/b.ts': 'import { a } from "./a.js"\nexport class b extends a {}' }
+  ],
+  [
+    'a default that is read',
+    { 'src/a.ts': `${READ}export default { a: 1 }`, 'src/b.ts': 'import a from "./a.js"\nexport const b = String(a)' }
+  ],
+  [
+    'a member of a namespace',
+    { 'src/a.ts': `${READ}export let a = 1`, 'src/b.ts': 'import * as all from "./a.js"\nexport const b = all.a' }
+  ],
+  [
+    'a constant that a function reads',
+    {
+      'src/a.ts': `${READ}export const a = 1\nexport function get() { return a }`,
+      'src/b.ts': 'import { get } from "./a.js"\nexport const b = get()'
+    }
+  ]
+]
+
+/** What Node runs. */
+const LATE: readonly (readonly [string, Files, unknown])[] = [
+  [
+    'a function',
+    {
+      'src/a.ts': `${READ}export function a() { return 1 }`,
+      'src/b.ts': 'import { a } from "./a.js"\nexport const b: number = a() + 1'
+    },
+    2
+  ],
+  [
+    'a var',
+    { 'src/a.ts': `${READ}export var a = 1`, 'src/b.ts': 'import { a } from "./a.js"\nexport const b = String(a)' },
+    'undefined'
+  ],
+  [
+    'a function that is called when all has run',
+    {
+      'src/a.ts': 'import { b } from "./b.js"\nexport const a = 1\nexport const read = () => b()',
+      'src/b.ts': 'import { a } from "./a.js"\nexport const b = () => a'
+    },
+    1
+  ],
+  [
+    'a variable that is undefined before the module has run to its end',
+    {
+      'src/a.ts':
+        'import { b } from "./b.js"\nexport let a: number | undefined\nconst first = String(b())\na = 1\nexport const read = () => first + String(b())',
+      'src/b.ts': 'import { a } from "./a.js"\nexport const b = () => a'
+    },
+    'undefined1'
+  ],
+  [
+    'a list of all that one imports from',
+    {
+      'src/a.ts': 'export { read } from "./all.js"',
+      'src/all.ts': 'export * from "./b.js"\nexport * from "./c.js"',
+      'src/b.ts': 'import { c } from "./all.js"\nexport const read = () => c',
+      'src/c.ts': 'export const c = 3'
+    },
+    3
+  ],
+  [
+    'names that are exported again',
+    {
+      'src/a.ts': 'export { c } from "./c.js"\nexport { b as read } from "./b.js"',
+      'src/b.ts': 'import { c } from "./a.js"\nexport const b = () => c',
+      'src/c.ts': 'export const c = 4'
+    },
+    4
+  ]
+]
+
 export const FAULT_ROWS: Row[] = [
   ...BROKEN.map(([what, text, shown]): Row => ({
     name: `${what}: its route answers 500 with a page, all others are served, and mended it is back`,
@@ -144,6 +234,36 @@ export const FAULT_ROWS: Row[] = [
       await expectAnswer(project, '/api/one', { both: 'aba' })
       await project.change({ 'src/b.ts': 'import { a } from "./a.js"\nexport const b = (): string => "B" + a()' })
       await expectAnswer(project, '/api/one', { both: 'aBa' })
+    }
+  },
+  {
+    name: 'modules in a circle: a name that is read before it has a value is the error that Node throws, and corrected it is back',
+    files: { ...TWO, 'src/a.ts': READ, 'src/b.ts': MENDED, 'src/api/one/route.ts': ROUTE_OF_A },
+    async run(project) {
+      for (const [what, files] of EARLY) {
+        await project.reload(() => project.write(files))
+        await project.eventually('/api/one', 500)
+        const { text } = await project.get('/api/one')
+        assert.match(text, /ReferenceError: Cannot access '\w+' before initialization/, what)
+        await expectAnswer(project, '/api/two', { two: 2 })
+        await project.change({ 'src/b.ts': MENDED })
+        await project.eventually('/api/one', '{"read":2}')
+      }
+    }
+  },
+  {
+    name: 'modules in a circle that Node runs',
+    files: { ...TWO, 'src/a.ts': READ, 'src/b.ts': MENDED, 'src/api/one/route.ts': ROUTE_OF_A },
+    async run(project) {
+      for (const [what, files, read] of LATE) {
+        project.write(files)
+        const answer = JSON.stringify({ read })
+        await project.eventually('/api/one', answer).catch((error: Error) => assert.fail(`${what}: ${error.message}`))
+        for (const [file, text] of Object.entries(files)) {
+          await project.change({ [file]: `${text}\n// again` })
+          await project.eventually('/api/one', answer)
+        }
+      }
     }
   },
   {

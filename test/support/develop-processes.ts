@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { groupOf } from './develop-group.js'
 import { SERVER, type Files } from './develop-project.js'
 import { expectAnswer, type Row } from './develop-row.js'
 
@@ -22,12 +22,6 @@ const EVENTS: Files = {
       await new Promise((resolve) => request.signal.addEventListener('abort', resolve))
       yield 'last\\n'
     }`
-}
-
-/** The processes of a group that still run. */
-function groupOf(pid: number): string[] {
-  const lines = execFileSync('ps', ['-e', '-o', 'pgid=,pid=,stat=']).toString().trim().split('\n')
-  return lines.filter((line) => line.trim().startsWith(`${pid} `) && !/ Z/.test(line))
 }
 
 /** A WebSocket with the text of its first frame. */

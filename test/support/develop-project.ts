@@ -23,14 +23,19 @@ export const SERVER = `
 
 /** A project in a temporary folder, and `twinroute dev` in it. */
 export class DevelopProject {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'twinroute-develop-')))
+  readonly #temporary = realpathSync(mkdtempSync(join(tmpdir(), 'twinroute-develop-')))
+  readonly folder: string
   #process: ChildProcess | undefined
   #heard: (() => void)[] = []
   printed = ''
   address = ''
 
-  /** @param links of its packages to folders of its own */
-  constructor(files: Files, links: Files = {}) {
+  /**
+   * @param links of its packages to folders of its own
+   * @param place where it is in the temporary folder
+   */
+  constructor(files: Files, links: Files = {}, place = '') {
+    this.folder = join(this.#temporary, place)
     this.write({ 'package.json': '{"type":"module"}', ...files })
     mkdirSync(join(this.folder, 'node_modules'), { recursive: true })
     for (const name of ['fastify', 'express', 'ws', '@fastify/websocket']) {
@@ -69,6 +74,13 @@ export class DevelopProject {
 
   /** Starts the server and waits for its first address. */
   async start(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<void> {
+    this.spawn(args, env)
+    const [, address = ''] = await this.says(/^twinroute (http:\/\/\S+) (?:.*ready in|shows it)/m)
+    this.address = address
+  }
+
+  /** Starts the server. */
+  spawn(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): void {
     this.#process = spawn(process.execPath, [PROGRAM, 'dev', ...args], {
       cwd: this.folder,
       env: { ...process.env, NODE_ENV: '', NO_COLOR: '1', ...env },
@@ -81,8 +93,6 @@ export class DevelopProject {
         for (const hear of this.#heard.splice(0)) hear()
       })
     }
-    const [, address = ''] = await this.says(/^twinroute (http:\/\/\S+) (?:.*ready in|shows it)/m)
-    this.address = address
   }
 
   get pid(): number {
@@ -152,16 +162,22 @@ export class DevelopProject {
 
   /** Ends it as Ctrl-C does. */
   async end(): Promise<number | null> {
-    const ended = this.#process
-    if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return ended?.exitCode ?? null
-    const exit = once(ended, 'exit')
-    this.signal('SIGINT')
-    await exit
-    return ended.exitCode
+    if (this.#isRunning) this.signal('SIGINT')
+    return this.ended()
+  }
+
+  /** The exit code, when it has ended. */
+  async ended(): Promise<number | null> {
+    if (this.#isRunning) await once(this.#process!, 'exit', { signal: AbortSignal.timeout(PATIENCE) })
+    return this.#process?.exitCode ?? null
+  }
+
+  get #isRunning(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
   }
 
   async dispose(): Promise<void> {
-    await this.end()
-    rmSync(this.folder, { recursive: true, force: true })
+    await this.end().catch(() => this.signal('SIGKILL'))
+    rmSync(this.#temporary, { recursive: true, force: true })
   }
 }

@@ -9,6 +9,10 @@ export interface Row {
   links?: Files
   args?: readonly string[]
   env?: NodeJS.ProcessEnv
+  /** The project's folder in the temporary one. */
+  place?: string
+  /** The row starts the server itself: it has no address at first. */
+  isStarted?: false
   run(project: DevelopProject): Promise<void>
 }
 

@@ -4,16 +4,18 @@ import { DevelopProject } from './develop-project.js'
 import { EDIT_ROWS } from './develop-edits.js'
 import { FAULT_ROWS } from './develop-faults.js'
 import { PROCESS_ROWS } from './develop-processes.js'
+import { SAVE_ROWS } from './develop-saves.js'
+import { START_ROWS } from './develop-starts.js'
 
 const words = process.argv.slice(2)
-const rows = [...EDIT_ROWS, ...FAULT_ROWS, ...PROCESS_ROWS].filter(
+const rows = [...EDIT_ROWS, ...SAVE_ROWS, ...FAULT_ROWS, ...START_ROWS, ...PROCESS_ROWS].filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
 )
 let failed = 0
-for (const { name, files, links, args, env, run } of rows) {
-  const project = new DevelopProject(files, links)
+for (const { name, files, links, args, env, place, isStarted = true, run } of rows) {
+  const project = new DevelopProject(files, links, place)
   try {
-    await project.start(args, env)
+    if (isStarted) await project.start(args, env)
     await run(project)
     print(`ok      ${name}`)
   } catch (error) {
