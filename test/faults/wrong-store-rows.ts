@@ -156,7 +156,8 @@ async function tryStrangers({ scope, sizes }: Trial): Promise<string> {
   for (const [index, stranger] of STRANGERS.entries()) {
     first.change(index === 0 ? OLD_POSTGRES : stranger)
     second.change(index === 0 ? OLD_REDIS : stranger)
-    await until(`both have asked ${stranger.name} twice`, () => first.asked >= 2 && second.asked >= 2)
+    const times = sizes.minutes ? 3 : 1 // one that says nothing is given a second each time
+    await until(`both have asked ${stranger.name}`, () => first.asked >= times && second.asked >= times)
     slowest.push(await refusalTime(server, stranger.name))
   }
   const login = { body: { email: 'x@example.test', password: 'x' } }
