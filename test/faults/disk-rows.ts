@@ -74,8 +74,12 @@ export const DISK_ROWS: readonly Row[] = [
       const disk = await smallDisk(scope, '128m')
       const server = await ExampleServer.start(scope, { env: { DATABASE_URL: `file:${join(disk, 'database')}` } })
       const account = { name: 'Writer', email: 'writer@example.test', password: 'Correct-Horse-1' }
-      const { body } = await ask(`${server.address}/api/users`, { body: account })
-      const posts = `${server.address}/api/users/${body.data.id}/posts`
+      let created: Answer | undefined
+      await until('its database is open', async () => {
+        created = await ask(`${server.address}/api/users`, { body: account })
+        return created.status === 201
+      })
+      const posts = `${server.address}/api/users/${created?.body.data.id}/posts`
       const write = () => ask(posts, { body: { title: 'Kept', content: 'x'.repeat(8000) } })
       const accepted: string[] = []
       const keep = (answer: Answer) => answer.status === 201 && accepted.push(answer.body.data.id as string) > 0
