@@ -48,6 +48,9 @@ export async function tryOutage({ sizes }: Trial, given: Outage): Promise<string
   }
   try {
     return await follow(outage, writers, sizes)
+  } catch (error) {
+    if (given.server.isAlive) throw error
+    throw new Error(`The process has ended. Its last words: ${given.server.printed.slice(-2000)}`, { cause: error })
   } finally {
     if (isAway) await outage.end() // the next row has the same store
     await writers.stop()

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { root } from './source-tree.js'
 
 const TWINROUTE = join(root, 'dist/command/twinroute.js')
-const TESTS = ['example-auth', 'example-rest', 'database/example']
+const TESTS = ['example-auth', 'example-rest']
 /** Each a folder of the output, and the entry that is built into it. */
 const PROGRAMS = { app: 'src/app.ts', server: 'src/server.ts' }
 
