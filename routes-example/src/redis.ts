@@ -69,9 +69,15 @@ export class RedisConnection {
   async #ask(): Promise<void> {
     if (this.#asking || !this.client.isReady) return
     this.#asking = true
-    const limit = setTimeout(() => this.#replace('it does not answer'), ANSWER_WITHIN_MS)
+    let answered = false
+    const end = (): void => {
+      if (!answered) this.#replace('it does not answer')
+    }
+    // One more turn: when this process was busy for all that time, the answer is there and has yet to be read.
+    const limit = setTimeout(() => setImmediate(end), ANSWER_WITHIN_MS)
     // A refusal is an answer, too; a connection that ends is replaced by the client.
     await this.client.ping().catch(() => {})
+    answered = true
     clearTimeout(limit)
     this.#asking = false
   }
@@ -99,10 +105,18 @@ export class RedisConnection {
   }
 }
 
+/** Resolves when Redis is ready, or is not in time: an instance that begins to serve should have its sessions. */
+export async function untilReady(client: Redis): Promise<void> {
+  if (client.isReady) return
+  await inTime(new Promise((resolve) => void client.once('ready', resolve))).catch(() => {})
+}
+
 /** What Redis answers, or a rejection when it does not answer in time: it may hang with its connections open. */
 export function inTime<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_resolve, reject) => {
-    setTimeout(reject, COMMAND_MS, new Error('Redis did not answer in time')).unref()
+    const expire = () => reject(new Error('Redis did not answer in time'))
+    // One more turn: when this process was busy for all that time, the answer is there and has yet to be read.
+    setTimeout(() => setImmediate(expire), COMMAND_MS).unref()
   })
   return Promise.race([work, late])
 }

@@ -12,7 +12,7 @@ import { Database } from './database/database.js'
 import type { SendMail } from './mail/mail.js'
 import { mailFolder } from './mail/mail-folder.js'
 import { PostService } from './posts/post-service.js'
-import { type Redis, RedisConnection } from './redis.js'
+import { type Redis, RedisConnection, untilReady } from './redis.js'
 import { Statistics } from './statistics.js'
 import { UserService } from './users/user-service.js'
 
@@ -87,8 +87,8 @@ export function createServices(config: Config, { log, sendMail }: Outside): Serv
 }
 
 /** Starts the services with the application. */
-export async function startServices({ database }: Services): Promise<void> {
-  await database.start()
+export async function startServices({ database, redis }: Services): Promise<void> {
+  await Promise.all([database.start(), redis && untilReady(redis)])
 }
 
 /** Ends the services when the last request has been answered. */
