@@ -35,6 +35,8 @@ export interface ServerOptions {
 export class ExampleServer {
   readonly #child: ChildProcess
   #output = ''
+  /** Kept, since the line that says it leaves the kept output. */
+  #address: string | undefined
   /** Where it keeps temporary files, in a folder of its own. */
   readonly temporary: string
 
@@ -62,7 +64,8 @@ export class ExampleServer {
   static async start(scope: Scope, options: ServerOptions = {}): Promise<ExampleServer> {
     const server = await ExampleServer.spawn(scope, options)
     await until('the example listens', () => server.#listensAt() !== undefined || !server.isAlive)
-    if (server.#listensAt() === undefined) throw new Error(`The example did not start: ${server.printed}`)
+    server.#address = server.#listensAt()
+    if (server.#address === undefined) throw new Error(`The example did not start: ${server.printed}`)
     return server
   }
 
@@ -73,7 +76,7 @@ export class ExampleServer {
   }
 
   get address(): string {
-    return this.#listensAt() ?? 'http://127.0.0.1:1'
+    return (this.#address ??= this.#listensAt()) ?? 'http://127.0.0.1:1'
   }
 
   get isAlive(): boolean {

@@ -88,13 +88,16 @@ async function follow(outage: Outage, writers: Writers, sizes: Sizes): Promise<s
 async function recoveryOf({ write, isHealthy }: Outage): Promise<number> {
   const begun = performance.now()
   let took: number | undefined
+  let last: unknown = 'no answer'
   const probe = async (): Promise<void> => {
-    const { id } = await write()
+    const { id, answer } = await write()
+    last = answer.body
     if (id !== undefined && (await isHealthy())) took ??= performance.now() - begun
   }
   for (let asked = 0; took === undefined; asked++) {
-    if (performance.now() - begun > 60_000) throw new Error('No recovery within a minute')
-    if (asked % 5 === 0) probe().catch(() => undefined) // what matters is that one of them gets through
+    if (performance.now() - begun > 60_000) throw new Error('No recovery within a minute', { cause: last })
+    // What matters is that one of them gets through.
+    if (asked % 5 === 0) probe().catch((error: unknown) => (last = error))
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return took

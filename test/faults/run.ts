@@ -2,7 +2,7 @@
 // prints its figure; ends with `N rows, M failed`. `-- WORD...` runs the rows whose names hold one of the words, `--long` tries
 // as much as docs/lifecycle.md says, `--requests N`, `--idle N`, `--slow N`, `--aborts N` and `--uploads N` another amount,
 // `--patience N` multiplies the bounds of time for a busy machine.
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { BOOT_ROWS } from './boot-rows.js'
 import { CLOCK_ROWS } from './clock-rows.js'
 import { CONNECTION_ROWS } from './connection-rows.js'
@@ -62,7 +62,7 @@ async function tryRow({ name, missing, run }: Row): Promise<void> {
     print(`ok      ${name}: ${figure} [${((performance.now() - begun) / 1000).toFixed(1)} s]`)
   } catch (error) {
     failed++
-    print(`FAILED  ${name}\n${error instanceof Error ? error.stack : String(error)}`)
+    print(`FAILED  ${name}\n${inspect(error)}`)
   } finally {
     await scope.end()
   }

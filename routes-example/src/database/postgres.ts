@@ -7,7 +7,7 @@ import * as schema from './schema.js'
 import { isOverWithin } from './time-limit.js'
 
 const ANSWER_WITHIN_MS = 5000
-const PING_WITHIN_MS = 1500
+const PING_WITHIN_MS = 1000
 const GOODBYE_MS = 1000
 
 // Any number, as long as all instances of this application take the same.
