@@ -27,7 +27,7 @@ interface Command {
 /** Runs a program to its end; what it printed on both channels. */
 async function execute(command: readonly string[], { cwd = project, env = {} }: Command = {}): Promise<string> {
   const [file = '', ...rest] = command
-  const options = { cwd, env: { ...process.env, NO_COLOR: '1', ...env }, timeout: 240_000, maxBuffer: 64 * 1024 * 1024 }
+  const options = { cwd, env: { ...process.env, NO_COLOR: '1', ...env }, timeout: 600_000, maxBuffer: 64 * 1024 * 1024 }
   const { stdout, stderr } = await run(file, rest, options).catch((error: { stdout: string; stderr: string }) => {
     throw new Error(`${command.join(' ')}\n${error.stdout}\n${error.stderr}`)
   })
