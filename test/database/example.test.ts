@@ -3,7 +3,6 @@ import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -21,6 +20,7 @@ import {
   REFRESH_TOKEN_SECRET,
   startExample
 } from '../support/example.js'
+import { closedPort } from '../support/closed-port.js'
 import { startProxy } from '../support/cuttable-proxy.js'
 import { createCluster, noCluster } from '../support/postgres-cluster.js'
 
@@ -46,16 +46,6 @@ async function temporaryFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'twinroute-example-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
-}
-
-/** A port nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const { TEST_EXAMPLE_SERVER: SERVER = fileURLToPath(new URL('../../routes-example/dist/server.js', import.meta.url)) } =

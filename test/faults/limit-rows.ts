@@ -25,23 +25,26 @@ const UPLOAD = post(
 const LOGIN = post('/api/auth/login', 'application/json', JSON.stringify({ email: 'x@example.test', password: 'x' }))
 
 /** Opens connections until the server takes no more. @returns those that are served */
-async function useUpDescriptors(scope: Scope, address: string): Promise<Connection[]> {
+async function useUpDescriptors(scope: Scope, server: ExampleServer): Promise<Connection[]> {
   const served: Connection[] = []
   for (let count = 0; count < CLIENTS; count++) {
-    const connection = await connectTo(address)
+    const connection = await connectTo(server.address)
     scope.teardown(() => connection.socket.destroy())
     await connection.send(get('/api/public/info'))
-    const isServed = await Promise.race([
-      connection.receives(/^HTTP\/1\.1 200 /).then(
-        () => true,
-        () => false
-      ),
-      new Promise<boolean>((resolve) => setTimeout(resolve, 1000, false))
-    ])
-    if (!isServed) break
+    const seen = { answer: false, end: false }
+    void connection.receives(/^HTTP\/1\.1 200 /).then(
+      () => (seen.answer = true),
+      () => (seen.end = true)
+    )
+    await until('a connection is served, or refused', () => seen.answer || seen.end || hasRefused(server))
+    if (!seen.answer) break
     served.push(connection)
   }
   return served
+}
+
+function hasRefused(server: ExampleServer): boolean {
+  return server.printed.includes('A connection could not be accepted')
 }
 
 /** The status of the next answer on a connection. */
@@ -59,7 +62,7 @@ export const LIMIT_ROWS: readonly Row[] = [
       const server = await ExampleServer.start(scope)
       const { address } = server
       server.limitDescriptors(DESCRIPTORS) // with so few from the beginning Node cannot load its modules
-      const served = await useUpDescriptors(scope, address)
+      const served = await useUpDescriptors(scope, server)
       assert.ok(served.length > 0 && served.length < CLIENTS, `${served.length} clients served`)
       const [first, second, third] = served as [Connection, Connection, Connection]
       const upload = await exchange(first, UPLOAD)

@@ -5,7 +5,8 @@ import { type Cluster, createCluster, noCluster } from '../support/postgres-clus
 import { ask } from './ask.js'
 import { ExampleServer } from './example-server.js'
 import { tryOutage, type Outage, type Written } from './outage.js'
-import { type Row, type Scope, type Trial } from './row.js'
+import { type Row, type Scope } from './row.js'
+import { sharedPlace } from './shared-place.js'
 import { noTmpfs, smallDisk } from './small-disk.js'
 
 /** The time limit of a query in the example, and a little. */
@@ -28,14 +29,8 @@ interface Place {
   write(): Promise<Written>
 }
 
-let place: Promise<Place> | undefined
-
 /** One server, one proxy and one process for all rows: it lives through all of them. */
-async function placeOf({ shared }: Trial): Promise<Place> {
-  if (place !== undefined && !(await place).server.isAlive) place = undefined
-  place ??= makePlace(shared)
-  return place
-}
+const placeOf = sharedPlace(makePlace)
 
 async function makePlace(scope: Scope): Promise<Place> {
   const cluster = await createCluster(scope)

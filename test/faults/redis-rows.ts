@@ -4,7 +4,8 @@ import { ask } from './ask.js'
 import { ExampleServer } from './example-server.js'
 import { type Outage, tryOutage, type Written } from './outage.js'
 import { noRedis, OwnRedis } from './own-redis.js'
-import { ms, type Row, type Scope, type Trial, until } from './row.js'
+import { ms, type Row, type Scope, until } from './row.js'
+import { sharedPlace } from './shared-place.js'
 
 /** The time limit of Redis in the example is 500 ms for a session, which is read and then written. */
 const BOUND = 1500
@@ -16,13 +17,7 @@ interface Place {
   write(): Promise<Written>
 }
 
-let place: Promise<Place> | undefined
-
-async function placeOf({ shared }: Trial): Promise<Place> {
-  if (place !== undefined && !(await place).server.isAlive) place = undefined
-  place ??= makePlace(shared)
-  return place
-}
+const placeOf = sharedPlace(makePlace)
 
 async function makePlace(scope: Scope): Promise<Place> {
   const redis = await OwnRedis.start(scope)

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { createClient } from 'redis'
+import { closedPort } from './closed-port.js'
 
 /** The part of tap that ends what a test has started. */
 interface Test {
@@ -23,7 +23,7 @@ export interface RedisServer {
 
 /** A server that is not started yet. */
 export async function createRedisServer(t: Test, settings: readonly string[] = []): Promise<RedisServer> {
-  const port = await freePort()
+  const port = await closedPort()
   const url = `redis://127.0.0.1:${port}`
   let server: ChildProcess | undefined
   async function kill(): Promise<void> {
@@ -51,13 +51,4 @@ async function answers(url: string): Promise<void> {
   client.on('error', () => {}) // not listening yet
   await client.connect()
   client.destroy()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -4,10 +4,10 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { closedPort } from './closed-port.js'
 import { createRows } from './create-command.js'
 import { root } from './source-tree.js'
 
@@ -77,18 +77,9 @@ async function pack(folder: string): Promise<string> {
   return join(scratch, /"filename": "(.+\.tgz)"/.exec(printed)?.[1] ?? '')
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** Starts a program, asks it until it answers, and ends it by SIGTERM. */
 async function serve(command: readonly string[], cwd: string, { path, answer }: Template, env: NodeJS.ProcessEnv = {}) {
-  const port = await freePort()
+  const port = await closedPort()
   const [file = '', ...args] = command
   const child = spawn(file, args, { cwd, env: { ...process.env, NO_COLOR: '1', ...env, PATH, PORT: String(port) } })
   let text = ''
