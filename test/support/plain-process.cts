@@ -16,6 +16,8 @@ loader.register = ((specifier: string | URL, ...rest: []) => {
 // tap follows every promise and callback, to tell which test has caused an error that nothing catches. That takes a tenth to a
 // fifth of all time. Without it such an error ends its file, with its stack.
 const hooks = require('node:async_hooks') as typeof AsyncHooks
+// Node 22 loads this class when it is first read, and the class then makes a hook of its own.
+void hooks.AsyncLocalStorage
 const unused: AsyncHooks.AsyncHook = { enable: () => unused, disable: () => unused }
 hooks.createHook = () => unused
 loader.syncBuiltinESMExports()
