@@ -37,7 +37,10 @@ export async function deploy(folder: string, nginx: Nginx, instances: readonly I
     systemctl: `exec curl -fsS -X POST "http://127.0.0.1:${port}/$1/$2"`
   })
   const ports = instances.map((instance) => instance.port)
-  const script = withPlaces(readPageFile('deploy.sh'), ports, { '/etc/nginx/conf.d/my-app.conf': nginx.configuration })
+  const script = withPlaces(readPageFile('deploy.sh'), ports, {
+    '/etc/nginx/conf.d/my-app.conf': nginx.configuration,
+    '/readyz': '/api/health' // the example has a route of its own
+  })
   try {
     await run('bash', ['--norc', '-c', script], { env: { PATH: `${commands}${delimiter}${process.env['PATH']}` } })
   } catch (error) {

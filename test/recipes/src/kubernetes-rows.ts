@@ -19,6 +19,8 @@ interface Probe {
 
 interface Container {
   ports: { name: string; containerPort: number }[]
+  env: { name: string; value: string }[]
+  resources: { limits: { memory: string } }
   startupProbe: Probe
   readinessProbe: Probe
   livenessProbe: Probe
@@ -121,6 +123,14 @@ const ROWS: readonly Row[] = [
       for (const probe of [container?.startupProbe, container?.readinessProbe, container?.livenessProbe]) {
         assert.equal(probe?.httpGet.port, port?.name)
       }
+    }
+  ],
+  [
+    'Kubernetes: the heap of Node is 75 % of the memory limit, as the page says',
+    () => {
+      const [container] = only('Deployment').spec.template.spec.containers
+      const { value = '' } = container?.env.find(({ name }) => name === 'NODE_OPTIONS') ?? {}
+      assert.deepEqual([value, container?.resources.limits.memory], ['--max-old-space-size=384', '512Mi'])
     }
   ],
   [

@@ -54,9 +54,16 @@ const startRow: Row = [
     })
 ]
 
+const writableRow: Row = [
+  'systemd: where the file system is read-only, the unit has a /tmp of its own, for uploads',
+  () => {
+    assert.deepEqual([settings('ProtectSystem'), settings('PrivateTmp')], [['strict'], ['true']])
+  }
+]
+
 export async function trySystemd(): Promise<void> {
   const analyze = find('systemd-analyze')
   if (analyze === undefined) leaveOut('systemd-analyze verify', 'it is not installed')
   else await runRows([verifyRow(analyze)])
-  await runRows([startRow])
+  await runRows([startRow, writableRow])
 }
