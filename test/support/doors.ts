@@ -1,17 +1,18 @@
 // `npm run test:doors`: packs this package, installs the tarball in projects of their own, and uses it there as real
 // projects do: test runners, compilers, tracers, package managers, other copies of Express. `-- NAME...` runs the doors
-// whose names hold one of the words. Prints every form tried; ends with `N rows, M failed`.
+// whose names hold one of the words, `-- --without WORD` all others. Prints every form tried; ends with `N rows, M failed`.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { root } from './source-tree.js'
 
 const run = promisify(execFile)
 const scratch = await mkdtemp(join(tmpdir(), 'twinroute-doors-'))
 const project = join(scratch, 'project')
-const words = process.argv.slice(2)
+const { positionals: words, values } = parseArgs({ allowPositionals: true, options: { without: { type: 'string' } } })
+const { without } = values
 
 /** One way in which a project uses this package; throws when it does not work. */
 interface Door {
@@ -371,6 +372,14 @@ async function tryDoor({ name, open }: Door): Promise<void> {
   }
 }
 
+function isWanted({ name }: Door): boolean {
+  if (without !== undefined && name.includes(without)) {
+    process.stdout.write(`left out ${name}\n`)
+    return false
+  }
+  return words.length === 0 || words.some((word) => name.includes(word))
+}
+
 /** Two at a time: most of them wait for a disk or for npm. */
 async function tryAll(doors: Door[]): Promise<void> {
   const next = async (): Promise<void> => {
@@ -381,9 +390,7 @@ async function tryAll(doors: Door[]): Promise<void> {
 
 try {
   const tarball = await pack()
-  const doors: Door[] = [...managers(tarball), ...optionalPackages(tarball), ...jest, ...compilers, ...tracers].filter(
-    ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
-  )
+  const doors = [...managers(tarball), ...optionalPackages(tarball), ...jest, ...compilers, ...tracers].filter(isWanted)
   const rows = doors.length + 1
   await tryDoor({ name: 'npm install of the tarball, without a warning of its scripts', open: () => install(tarball) })
   await tryAll(doors)
