@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { overloaded } from '../errors/refusals.js'
+import { tellBlockedLoop } from './blocked-loop.js'
 import type { SheddingOptions } from './observe-options.js'
 import type { UnderPressure } from './observe-peers.js'
 
-/** Refuses requests while the process is over a limit, but for the routes of `observe` itself. */
+/** Refuses requests while the process is over a limit, but for the routes of `observe` itself; warns of a blocked event loop. */
 export async function shedLoad(
   app: FastifyInstance,
   underPressure: UnderPressure,
@@ -14,5 +15,6 @@ export async function shedLoad(
   const customError = function OverloadError() {
     return error
   } as object as new () => Error
+  tellBlockedLoop(app)
   await app.register(underPressure, { ...options, eventLoopUtilizationMode: 'interval', customError })
 }

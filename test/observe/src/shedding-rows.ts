@@ -57,6 +57,41 @@ export const sheddingRows: readonly Row[] = [
     }
   ],
   [
+    'after a handler that blocks for two seconds requests get 503 for a moment, probes 200, and the log names its route',
+    async () => {
+      const lines: { level: number; msg: string }[] = []
+      const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
+      const host = Fastify({ logger: { stream } })
+      await host.register(observe, { shedding: true })
+      host.get('/work', async () => 'done')
+      host.get('/block/:id', async () => {
+        const until = performance.now() + 2000
+        while (performance.now() < until);
+        return 'late'
+      })
+      const address = await host.listen({ port: 0, host: '127.0.0.1' })
+      const get = (path: string) => fetch(`${address}${path}`)
+      // more than once only where the next request comes so late that the moment is over
+      const next = async (): Promise<Response> => {
+        assert.equal(await (await get('/block/1?token=secret')).text(), 'late', 'what was begun is answered')
+        const [work, ...own] = (await Promise.all(['/work', ...OWN].map(get))) as [Response, ...Response[]]
+        assert.deepEqual(
+          own.map(({ status }) => status),
+          OWN.map(() => 200)
+        )
+        return work.status === 503 ? work : next()
+      }
+      assert.equal((await next()).headers.get('retry-after'), '10')
+      while ((await get('/work')).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+      const [warned = ''] = lines.filter(({ level }) => level === 40).map(({ msg }) => msg)
+      assert.match(
+        warned,
+        /^The event loop was blocked for [12]\.\d s: no request could be answered\. The request that began last is GET \/block\/:id$/
+      )
+      await host.close()
+    }
+  ],
+  [
     'nothing is shed unless it was asked for',
     async () => {
       const host = Fastify()
