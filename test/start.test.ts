@@ -1,10 +1,11 @@
 // ci: once (environment variables and log lines are the same on every Node version)
 import { execFile } from 'node:child_process'
+import dns from 'node:dns'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createApp, type AppOptions, type Request } from 'twinroute'
 import { addressOf, appOf, callByInject, callOver, type Call, type Routes, type Scenario } from './support/hosts.js'
 import { answerOf } from './support/pieces.js'
@@ -15,7 +16,7 @@ const run = promisify(execFile)
 type Environment = Readonly<Record<'PORT' | 'HOST', string | undefined>>
 
 /** Sets variables of this process until the test ends. */
-function setEnvironment(t: { teardown(end: () => unknown): void }, values: Environment): void {
+function setEnvironment(t: Pick<Test, 'teardown'>, values: Environment): void {
   for (const [name, value] of Object.entries(values)) {
     const before = process.env[name]
     const set = (text: string | undefined): void => {
@@ -82,7 +83,22 @@ for (const text of ['x', '-1', '65536', '3000.5', '0x10', '\\\\.\\pipe\\name']) 
   })
 }
 
-t.test('a connection that cannot be accepted ends nothing, and the log says so, not ever again', async (t) => {
+/** Gives the name localhost two addresses, as most machines do: 127.0.0.1 and one that every Linux has, too. */
+function twoAddresses(t: Test): void {
+  const { lookup } = dns
+  t.intercept(dns, 'lookup', {
+    value: (name: string, ...rest: unknown[]) => {
+      const done = rest.at(-1) as (error: null, ...found: unknown[]) => void
+      if (name !== 'localhost') return Reflect.apply(lookup, dns, [name, ...rest])
+      const all = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+      if ((rest[0] as { all?: boolean }).all === true) setImmediate(done, null, all)
+      else setImmediate(done, null, '127.0.0.1', 4)
+    }
+  })
+}
+
+async function appOnTwoAddresses(t: Test) {
+  twoAddresses(t)
   const lines: { level: number; msg: string }[] = []
   const app = await appOf(t, {
     routes: { hello: { GET: () => 'hello' } },
@@ -94,13 +110,31 @@ t.test('a connection that cannot be accepted ends nothing, and the log says so, 
       fastifyOptions: { logger: { level: 'error', stream: { write: (text) => lines.push(JSON.parse(text)) } } }
     }
   })
-  const address = await app.start()
+  const first = `${await app.start()}/api/hello`
+  const second = first.replace('127.0.0.1', '127.0.0.2')
+  const statuses = async () => [(await fetch(first)).status, (await fetch(second)).status]
+  return { app, lines, statuses }
+}
+
+t.test('a connection that cannot be accepted ends nothing, and the log says so, not ever again', async (t) => {
+  const { app, lines, statuses } = await appOnTwoAddresses(t)
+  t.strictSame(await statuses(), [200, 200])
   for (let count = 0; count < 100; count++) {
     app.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' }))
   }
-  t.equal((await fetch(`${address}/api/hello`)).status, 200)
+  t.strictSame([await statuses(), app.isClosing], [[200, 200], false])
   t.match(lines, [{ level: 50, msg: 'A connection could not be accepted: accept EMFILE' }])
   t.equal(lines.length, 1)
+})
+
+t.test('a server that is not to hold the process goes on listening, on each of its addresses', async (t) => {
+  const holding = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length
+  const before = holding()
+  const { app, statuses } = await appOnTwoAddresses(t)
+  t.equal(holding(), before + 2)
+  app.server.unref()
+  t.equal(holding(), before)
+  t.strictSame([await statuses(), app.isClosing], [[200, 200], false])
 })
 
 interface Line {

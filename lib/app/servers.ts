@@ -19,6 +19,7 @@ export function prepareServers(app: FastifyInstance, shutdown: Shutdown): void {
   answerContinue(app, app.server)
   shutdown.watch(app.server)
   app.addHook('onListen', (done) => {
+    keepListening(app.server, furtherServers(app))
     for (const server of [app.server, ...furtherServers(app)]) server.on('error', tellRefused)
     for (const server of furtherServers(app)) {
       answerContinue(app, server)
@@ -27,6 +28,21 @@ export function prepareServers(app: FastifyInstance, shutdown: Shutdown): void {
       for (const answer of app.server.listeners('clientError')) server.on('clientError', answer as () => void)
     }
     done()
+  })
+}
+
+/**
+ * Fastify closes the servers of further addresses when the main one has an error, such as a connection that it cannot accept,
+ * and when it is `unref`'d. Here a server that closes takes the others with it, so only an end of the main one may close them.
+ * Fastify's listener is told from those of others by listening for `unref`, an event that Fastify has made up, and for `close`.
+ */
+function keepListening(main: Server, further: readonly Server[]): void {
+  const closing = new Set(main.listeners('close'))
+  for (const close of main.listeners('unref').filter((listener) => closing.has(listener))) {
+    for (const event of ['error', 'unref']) main.off(event, close as () => void)
+  }
+  main.on('unref', () => {
+    for (const server of further) server.unref()
   })
 }
 
