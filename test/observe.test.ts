@@ -309,6 +309,52 @@ t.test(
   }
 )
 
+t.test(
+  'a middleware that calls next twice, or fails behind it, is told once, and the log says so as without it',
+  async (t) => {
+    const late: Middleware[] = [
+      function twice(_request, _response, next) {
+        next()
+        next()
+      },
+      function fails(_request, _response, next) {
+        next()
+        throw new Error('behind')
+      },
+      async function rejects(_request, _response, next) {
+        next()
+        throw new Error('behind')
+      }
+    ]
+    for (const middleware of late) {
+      await t.test(middleware.name, async (t) => {
+        const lines: string[] = []
+        const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(JSON.parse(line).msg) } }
+        const build = async (): Promise<FastifyInstance> => {
+          const apiDir = writeRoutes(t, { hello: { GET: () => ({ hello: 'world' }), middleware: [middleware] } })
+          const app = await createApp({ apiDir, mode: 'production', fastifyOptions: { logger } })
+          t.teardown(() => app.close())
+          return app
+        }
+        const untraced = await build()
+        await untraced.ready()
+        const told = listen(t, 'twinroute.middleware')
+        const traced = await build()
+        const seen = []
+        for (const app of [untraced, traced]) {
+          const { statusCode } = await app.inject('/api/hello')
+          seen.push({ statusCode, lines: lines.splice(0) })
+        }
+        t.strictSame(seen[1], seen[0], 'answered and logged alike')
+        const events = ['start', 'asyncStart', 'asyncEnd', 'end'].map(
+          (event) => `${event}: ${middleware.name} of undefined`
+        )
+        t.strictSame(told.toSorted(), events.toSorted())
+      })
+    }
+  }
+)
+
 t.test('GraphQL operations are told on a tracing channel', async (t) => {
   const host = Fastify()
   t.teardown(() => host.close())

@@ -15,8 +15,11 @@ export function traceMiddleware(run: Middleware, prefix: string | undefined): Mi
   const { name } = run
   const traced: Middleware = (request, response, next) => {
     let word: unknown
+    let isTold = false
     const step: Middleware = (_request, _response, told) => {
       const pass = (given?: unknown): void => {
+        if (isTold) return next(given) // a call too late is for the chain: the run has ended
+        isTold = true
         word = given
         told(isSignal(given) ? undefined : given)
       }
