@@ -1,5 +1,6 @@
 // ci: once (starts, kills and pauses Redis servers)
 import { randomUUID } from 'node:crypto'
+import { mock } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createClient } from 'redis'
 import t, { type Test } from 'tap'
@@ -207,11 +208,15 @@ t.test('what would not come back as it was, or is too large, is not kept', async
   class Money {
     cents = 5
   }
-  const rows: { name: string; value: unknown; told: RegExp | undefined }[] = [
+  const rows: { name: string; value: unknown; told: RegExp }[] = [
     { name: 'an instance of a class', value: [{ price: new Money() }], told: /Query\.items .* instance of Money / },
     { name: 'one with functions', value: new User(), told: /instance of User / },
-    { name: 'a symbol', value: [Symbol('x')], told: undefined },
-    { name: 'a large one', value: ['x'.repeat(2000)], told: undefined }
+    { name: 'a symbol', value: [Symbol('x')], told: /Query\.items is not kept: it holds what cannot be copied/ },
+    {
+      name: 'a large one',
+      value: ['x'.repeat(2000)],
+      told: /Query\.items is not kept: it is larger than maxResultBytes$/
+    }
   ]
   for (const { name, value, told } of rows) {
     const { redis, keyPrefix } = await connectWithPrefix(t)
@@ -222,8 +227,63 @@ t.test('what would not come back as it was, or is too large, is not kept', async
       await store.set(`Query.items#${key}`, { value }, 60_000)
       t.equal(await store.get(`Query.items#${key}`), undefined, name)
     }
-    t.equal(warnings.length, told === undefined ? 0 : 1, `${name}: told once`)
-    if (told !== undefined) t.match(warnings[0], told)
+    t.match(warnings, [told], name)
+    t.equal(warnings.length, 1, `${name}: told once`)
+    await store.set('Query.others#1', { value }, 60_000)
+    t.match(warnings[1], /Query\.others is not kept/, `${name}: and for another field`)
+  }
+})
+
+t.test('a result that Redis refuses by itself is not kept, and Redis is not away for it', async (t) => {
+  const refusals = [
+    'ERR max request size is 1048576 bytes',
+    "CROSSSLOT Keys in request don't hash to the same slot",
+    'NOPERM No permissions to access a key'
+  ]
+  for (const refusal of refusals) {
+    const { redis, keyPrefix } = await connectWithPrefix(t)
+    const guarded: RedisClient = {
+      isReady: true,
+      eval: (script, options) =>
+        (options.arguments[0]?.length ?? 0) > 1000 ? Promise.reject(new Error(refusal)) : redis.eval(script, options)
+    }
+    const shared = { items: [{ name: 'a' }] }
+    const one = await processOf(t, shared, { redis: guarded, keyPrefix })
+    const two = await processOf(t, shared, { redis, keyPrefix })
+    await one.names()
+    await isKept(redis, keyPrefix)
+    await one.add('x'.repeat(2000))
+    for (let query = 0; query < 2; query++) await one.names()
+    t.strictSame(one.warnings, [`A result of Query.items is not kept: Redis refuses it (${refusal})`], 'told once')
+    await two.names()
+    await isKept(redis, keyPrefix, 2)
+    const { length } = (await one.names()) as string
+    t.strictSame([length, one.runs(), two.runs()], [2002, 3, 1], `${refusal}: what another one has kept is read`)
+  }
+})
+
+const AWAY_FOR_A_MINUTE = /^Redis is away \(.+\): results are kept in this process, for 60000 ms at most, until/
+
+t.test('a Redis that takes no values at all is away: results are kept in the process', async (t) => {
+  const states = [
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    'ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not allowed',
+    "READONLY You can't write against a read only replica."
+  ]
+  for (const state of states) {
+    const redis: RedisClient = {
+      isReady: true,
+      eval: async (script) => {
+        if (script.startsWith("redis.call('SET")) throw new Error(state)
+        return script.includes('SET') ? '7' : null
+      }
+    }
+    const one = await processOf(t, { items: [{ name: 'a' }] }, { redis, localMs: 60_000 })
+    await one.names()
+    await until(() => one.warnings.length > 0)
+    t.match(one.warnings, [AWAY_FOR_A_MINUTE], state)
+    for (let query = 0; query < 3; query++) await one.names()
+    t.equal(one.runs(), 2, `${state}: loaded once more, then kept`)
   }
 })
 
@@ -290,10 +350,15 @@ t.test('what is not a result, or no generation, is ignored and replaced', async 
 
 t.test('a wrong or unknown option is a TypeError that names it', async (t) => {
   const redis: RedisClient = { isReady: true, eval: async () => null }
+  const ioredis = { status: 'ready', eval: async (_script: string, _keys: number, ..._args: string[]) => null }
   const rows: [options: unknown, message: RegExp | string][] = [
     [undefined, 'createRedisStore takes an object of options; it was given undefined'],
-    [{}, 'The option redis of createRedisStore must be a client of the redis package; it is undefined'],
-    [{ redis: 'redis://127.0.0.1' }, /redis of createRedisStore must be a client of the redis package; it is "redis:/],
+    [{}, /^The option redis of createRedisStore must be a client of the redis package, .*; it is undefined$/],
+    [
+      { redis: 'redis://127.0.0.1' },
+      /redis of createRedisStore must be a client of the redis package, .*; it is "redis:/
+    ],
+    [{ redis: ioredis }, /must be a client of the redis package, not of another such as ioredis; it is /],
     [{ redis, prefix: 'x' }, /^createRedisStore has no option prefix; it has redis, keyPrefix, /],
     [{ redis, timeout: 0 }, /timeout of createRedisStore must be a whole number of at least 1; it is 0$/],
     [{ redis, localMs: -1 }, /localMs of createRedisStore must be a whole number; it is -1$/],
@@ -344,7 +409,10 @@ t.test('while Redis is killed or paused no query fails, and few wait; when it is
     await two.names()
     if (way === 'killed') await server.start()
     else server.resume()
-    await until(() => one.warnings.length === 2 && two.warnings.length === 2)
+    await until(async () => {
+      await two.names() // it looks for Redis as long as it is asked; the other one has to tell of its write
+      return one.warnings.length === 2 && two.warnings.length === 2
+    })
     t.strictSame([one.warnings[1], two.warnings[1]], [BACK, BACK], `${way}: told that it is back`)
     await two.add('c')
     t.strictSame([await one.names(), await two.names()], ['a,b,c', 'a,b,c'], `${way}: shared again`)
@@ -395,7 +463,10 @@ t.test('while Redis takes no values a write outdates results all the same', asyn
   t.strictSame([await one.names(), await two.names()], ['a,b', 'a,b'], 'its memory is full')
   t.match(one.warnings, [/maxmemory/])
   await set('maxmemory', '0')
-  await until(() => one.warnings.length === 2 && two.warnings.length === 2)
+  await until(async () => {
+    await Promise.all([one.names(), two.names()])
+    return one.warnings.length === 2 && two.warnings.length === 2
+  })
   await one.names()
   await two.names()
 
@@ -406,6 +477,113 @@ t.test('while Redis takes no values a write outdates results all the same', asyn
   await set('min-replicas-to-write', '0')
   await until(() => one.warnings.length === 4)
   t.equal(await two.names(), 'a,b,c', 'and then all')
+})
+
+t.test('nobody looks for a Redis that is away when nobody asks', async (t) => {
+  let looks = 0
+  const redis: RedisClient = {
+    get isReady() {
+      looks++
+      return false
+    },
+    eval: () => Promise.reject(new Error('must not be asked'))
+  }
+  const store = createRedisStore({ redis, onWarning: () => {} })
+  const minutes = async (count: number): Promise<number> => {
+    const before = looks
+    for (let half = 0; half < count * 120; half++) {
+      mock.timers.tick(500)
+      await Promise.resolve()
+      await Promise.resolve()
+      await Promise.resolve()
+    }
+    return looks - before
+  }
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    await store.get('Query.items#1#')
+    const asked = await minutes(1)
+    const idle = await minutes(10)
+    await store.generation('Query.items')
+    const askedAgain = await minutes(1)
+    await store.bump('Query.items')
+    await minutes(10)
+    const owing = await minutes(10)
+    t.ok(asked > 0, 'it is looked for after a question')
+    t.equal(idle, 0, 'and no more after a while')
+    t.ok(askedAgain > 0, 'until the next one')
+    t.ok(owing > 0 && owing <= 20, `it has to be told of a write: ${owing} looks in ten minutes`)
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+t.test('a write while Redis comes back is told to Redis', async (t) => {
+  const { redis, keyPrefix } = await connectWithPrefix(t)
+  const isTold = async (turns: number): Promise<boolean> => {
+    let isAway = true
+    let written: Promise<void> | undefined
+    const client: RedisClient = {
+      isReady: true,
+      eval: async (script, options) => {
+        if (isAway) throw new Error('away')
+        const reply = await redis.eval(script, options)
+        if (options.keys[0]?.endsWith(':trial')) written ??= afterTurns(turns).then(() => store.bump('Query.items'))
+        return reply
+      }
+    }
+    let isBack = (): void => {}
+    const back = new Promise<void>((resolve) => (isBack = resolve))
+    const place = { keyPrefix: `${keyPrefix}:${turns}` }
+    const onWarning = (message: string): void => (message === BACK ? isBack() : undefined)
+    const store = createRedisStore({ redis: client, ...place, onWarning })
+    const other = createRedisStore({ redis, ...place })
+    await store.generation('Query.items')
+    const before = await other.generation('Query.items')
+    isAway = false
+    await back
+    await written
+    return (await other.generation('Query.items')) !== before
+  }
+  const turns = Array.from({ length: 30 }, (_, index) => index)
+  const told = await Promise.all(turns.map(isTold))
+  t.strictSame(
+    turns.filter((turn) => !told[turn]),
+    [],
+    'however soon after the last trial'
+  )
+})
+
+/** So many microtasks later. */
+async function afterTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await undefined
+}
+
+t.test('an onWarning that throws or rejects keeps nothing from its work', async (t) => {
+  const warned: string[] = []
+  const note = ({ message }: Error): void => void warned.push(message)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const broken: ((message: string) => void)[] = [
+    () => {
+      throw new Error('broken')
+    },
+    async () => Promise.reject(new Error('broken'))
+  ]
+  for (const onWarning of broken) {
+    warned.length = 0
+    const { redis, keyPrefix } = await connectWithPrefix(t)
+    const client = { isReady: false, eval: redis.eval.bind(redis) }
+    const store = createRedisStore({ redis: client, keyPrefix, onWarning })
+    t.equal(await store.get('Query.items#1'), undefined)
+    client.isReady = true
+    await until(async () => {
+      await store.set('Query.items#1', { value: 1 }, 60_000)
+      return (await redis.keys(`${keyPrefix}:result:*`)).length > 0
+    })
+    await until(() => warned.length === 2)
+    t.match(warned, [/^onWarning has failed \(Error: broken\); it was told: Redis is away/, new RegExp(BACK)])
+  }
 })
 
 t.test('without local results each query loads while Redis is away', async (t) => {

@@ -610,6 +610,7 @@ onEachEngine('rateLimit counts the attempts of each client in a window', async (
   })
 
   t.test('options that make no sense are refused at boot', async (t) => {
+    const ioredis = { status: 'ready', eval: async (_script: string, _keys: number, ..._args: string[]) => null }
     const rows: readonly (readonly [options: unknown, message: RegExp | string])[] = [
       [{ attempts: 0 }, 'The option attempts of rateLimit must be a whole number of at least 1; it is 0'],
       [{ attempts: 1.5 }, /attempts .*it is 1\.5$/],
@@ -621,7 +622,11 @@ onEachEngine('rateLimit counts the attempts of each client in a window', async (
       [{ windowMs: Infinity }, /windowMs .*Infinity$/],
       [{ maxKeys: 0 }, /maxKeys .*it is 0$/],
       [{ windowMs: -1 }, /windowMs .*it is -1$/],
-      [{ redis: 'redis://localhost' }, /redis of \w+ must be a client of the redis package; it is "redis:/],
+      [{ redis: 'redis://localhost' }, /redis of \w+ must be a client of the redis package, .*; it is "redis:/],
+      [
+        { redis: ioredis },
+        /redis of \w+ must be a client of the redis package, not of another such as ioredis; it is /
+      ],
       [{ keyFor: 'ip' }, /keyFor of \w+ must be a function/],
       [{ keyPrefix: 1 }, /keyPrefix of \w+ must be a string/],
       [{ message: null }, /message of \w+ must be a string; it is null$/],
@@ -781,19 +786,28 @@ t.test('rateLimit counts in Redis what several processes allow', { skip: redis.r
 
   t.test('a process that was busy for longer than Redis may take does not take it for slow', async (t) => {
     const { client } = redis
-    const busyAfterSending: RedisClient = {
-      isReady: true,
-      eval(script, options) {
+    const busy: Record<string, RedisClient['eval']> = {
+      'before it has sent': (script, options) =>
+        new Promise((resolve, reject) => {
+          setImmediate(() => {
+            client.eval(script, options).then(resolve, reject) // the client sends in the next turn
+            blockFor(400)
+          })
+        }),
+      'after it has sent'(script, options) {
         const answer = client.eval(script, options)
         setImmediate(() => setImmediate(blockFor, 400)) // the client sends in the first of these turns
         return answer
       }
     }
-    const options = { keyPrefix: `${keyPrefix}:busy`, attempts: 1 }
-    const idle = await listen(t, limited(express5, { ...options, redis: client }))
-    const busy = await listen(t, limited(express5, { ...options, redis: busyAfterSending }))
-    t.strictSame(await statuses(idle, times(1, '192.0.2.1')), [200])
-    t.strictSame(await statuses(busy, times(1, '192.0.2.1')), [429])
+    for (const [when, answer] of Object.entries(busy)) {
+      const blocking: RedisClient = { isReady: true, eval: answer }
+      const options = { keyPrefix: `${keyPrefix}:busy`, attempts: 1, keyFor: () => when }
+      const idle = await listen(t, limited(express5, { ...options, redis: client }))
+      const blocked = await listen(t, limited(express5, { ...options, redis: blocking }))
+      t.strictSame(await statuses(idle, times(1, '192.0.2.1')), [200], when)
+      t.strictSame(await statuses(blocked, times(1, '192.0.2.1')), [429], `${when}: counted with the others`)
+    }
   })
 
   t.test('attempts counted in the process while Redis is away are not counted again when it is back', async (t) => {

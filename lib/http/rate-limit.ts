@@ -7,8 +7,8 @@ import {
   AT_LEAST_ONE,
   checkOptions,
   FUNCTION,
-  hasMethods,
   isAtLeast,
+  REDIS_CLIENT,
   TEXT,
   type OptionRules
 } from '../options/rules.js'
@@ -35,7 +35,7 @@ export interface RateLimitOptions {
 const RULES: OptionRules<RateLimitOptions> = {
   attempts: AT_LEAST_ONE,
   windowMs: { expected: 'milliseconds, at least 1000', accepts: isAtLeast(1000) },
-  redis: { expected: 'a client of the redis package', accepts: hasMethods('eval') },
+  redis: REDIS_CLIENT,
   keyFor: FUNCTION,
   keyPrefix: TEXT,
   maxKeys: AT_LEAST_ONE,

@@ -141,6 +141,12 @@ export function hasMethods(...names: readonly string[]): (value: unknown) => boo
   return (value) => isRecord(value) && names.every((name) => isFunction(Reflect.get(value, name)))
 }
 
+/** Clients of other packages have an `eval`, too, with other parameters; they do not have this property. */
+export const REDIS_CLIENT: OptionRule = {
+  expected: 'a client of the redis package, not of another such as ioredis',
+  accepts: (value) => hasMethods('eval')(value) && isFlag(Reflect.get(value as object, 'isReady'))
+}
+
 /** A whole number in a range. */
 export function isWhole(least: number, most = Number.MAX_SAFE_INTEGER): (value: unknown) => boolean {
   return (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most

@@ -1,7 +1,16 @@
 import { createHash, randomInt } from 'node:crypto'
 import { MEBIBYTE } from '../../options/defaults.js'
 import type { RedisClient } from '../../contract/redis.js'
-import { AT_LEAST_ONE, checkOptions, COUNT, FUNCTION, hasMethods, TEXT, type OptionRules } from '../../options/rules.js'
+import {
+  AT_LEAST_ONE,
+  checkOptions,
+  COUNT,
+  FUNCTION,
+  REDIS_CLIENT,
+  TEXT,
+  type OptionRules
+} from '../../options/rules.js'
+import { isThenable } from '../../options/values.js'
 import { RedisLink } from './redis-link.js'
 import { createMemoryStore, type CachedResult, type ResultStore } from './result-store.js'
 import { classIn, resultOf, textOf } from './result-text.js'
@@ -22,12 +31,15 @@ export interface RedisStoreOptions {
   localMs?: number
   /** Bytes of the largest result that is kept. Default 1 MiB. */
   maxResultBytes?: number
-  /** Called when Redis goes away and comes back, and for results that cannot be kept. Default: `process.emitWarning`. */
+  /**
+   * Called when Redis goes away and comes back, and once for each field some of whose results are not kept, with the reason. Default:
+   * `process.emitWarning`.
+   */
   onWarning?: (message: string) => void
 }
 
 const RULES: OptionRules<RedisStoreOptions> = {
-  redis: { expected: 'a client of the redis package', accepts: hasMethods('eval'), required: true },
+  redis: { ...REDIS_CLIENT, required: true },
   keyPrefix: TEXT,
   version: TEXT,
   timeout: AT_LEAST_ONE,
@@ -77,9 +89,10 @@ class RedisStore implements ResultStore {
   readonly #warn: (message: string) => void
   readonly #link: RedisLink
   readonly #local = createMemoryStore()
-  /** Fields that were outdated here and, as far as is known, not yet in Redis. */
-  readonly #outdated = new Set<string>()
-  /** Fields that were told of because of their class. */
+  /** Fields that were outdated here and, as far as is known, not yet in Redis, each with the number of its last write. */
+  readonly #outdated = new Map<string, number>()
+  #writes = 0
+  /** Fields and reasons that were told of. */
   readonly #told = new Set<string>()
 
   constructor(options: RedisStoreOptions) {
@@ -89,14 +102,15 @@ class RedisStore implements ResultStore {
     this.#version = version
     this.#localMs = localMs
     this.#maxResultLength = Math.ceil(maxResultBytes / 3) * 4 // as base64
-    this.#warn = onWarning
+    this.#warn = (message) => tell(onWarning, message)
     const here = localMs === 0 ? 'results are not kept' : `results are kept in this process, for ${localMs} ms at most,`
     this.#link = new RedisLink({
       redis,
       timeout,
-      onAway: (reason) => onWarning(`Redis is away (${reason}): ${here} until it answers again`),
+      onAway: (reason) => this.#warn(`Redis is away (${reason}): ${here} until it answers again`),
+      isOwed: () => this.#outdated.size > 0,
       beforeReturn: () => this.#outdateInRedis(),
-      onReturn: () => onWarning('Redis answers again, and results are shared')
+      onReturn: () => this.#warn('Redis answers again, and results are shared')
     })
   }
 
@@ -118,43 +132,46 @@ class RedisStore implements ResultStore {
       if (this.#localMs > 0) await this.#local.set(key, result, Math.min(ms, this.#localMs))
       return
     }
-    if (!this.#comesBack(key, result)) return
+    const name = classIn(result.value)
+    if (name !== undefined)
+      return this.#tellOnce(key, `Redis would give an instance of ${name} back without its methods`)
     const text = textOf(result)
-    if (text === undefined || text.length > this.#maxResultLength) return
-    await this.#link.ask(WRITE, this.#resultKey(key), text, String(Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER)))
+    if (text === undefined) return this.#tellOnce(key, 'it holds what cannot be copied, such as a function')
+    if (text.length > this.#maxResultLength) return this.#tellOnce(key, 'it is larger than maxResultBytes')
+    const life = String(Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER))
+    const refusal = await this.#link.offer(WRITE, this.#resultKey(key), text, life)
+    if (refusal !== undefined) this.#tellOnce(key, 'Redis refuses it', refusal)
   }
 
   async bump(name: string): Promise<void> {
     await this.#local.bump(name)
+    const write = ++this.#writes
+    this.#outdated.set(name, write) // before: when Redis comes back meanwhile it is told
     const answer = await this.#link.ask(REMOVE, this.#generationKey(name))
-    if (answer === undefined) this.#outdated.add(name)
+    if (answer !== undefined) this.#isOutdated(name, write)
   }
 
   /** What other processes were not told. That Redis takes a value is tried too: one whose memory is full answers reads. */
   async #outdateInRedis(): Promise<void> {
-    do {
-      for (const name of this.#outdated) {
-        this.#outdated.delete(name) // before: it may be outdated once more meanwhile
-        try {
-          await this.#link.run(REMOVE, this.#generationKey(name))
-        } catch (error) {
-          this.#outdated.add(name)
-          throw error
-        }
-      }
-      await this.#link.run(WRITE, `${this.#prefix}:trial`, '', '1000')
-    } while (this.#outdated.size > 0)
+    for (const [name, write] of this.#outdated) {
+      await this.#link.run(REMOVE, this.#generationKey(name))
+      this.#isOutdated(name, write)
+    }
+    await this.#link.run(WRITE, `${this.#prefix}:trial`, '', '1000')
   }
 
-  #comesBack(key: string, { value }: CachedResult): boolean {
-    const name = classIn(value)
-    if (name === undefined) return true
+  /** Redis was told of a write. There may have been another one since. */
+  #isOutdated(name: string, write: number): void {
+    if (this.#outdated.get(name) === write) this.#outdated.delete(name)
+  }
+
+  /** Says why a result of a field is not kept, once for each reason. */
+  #tellOnce(key: string, reason: string, details?: string): void {
     const [field = ''] = key.split('#', 1)
-    if (!this.#told.has(field)) {
-      this.#told.add(field)
-      this.#warn(`Results of ${field} are not kept: Redis would give an instance of ${name} back without its methods`)
-    }
-    return false
+    const told = `A result of ${field} is not kept: ${reason}`
+    if (this.#told.has(told)) return
+    this.#told.add(told)
+    this.#warn(details === undefined ? told : `${told} (${details})`)
   }
 
   #generationKey(name: string): string {
@@ -173,6 +190,18 @@ class RedisStore implements ResultStore {
  */
 function newGeneration(): string {
   return String(randomInt(GENERATIONS))
+}
+
+/** Whatever a function of the user does, the cache goes on. */
+function tell(onWarning: (message: string) => unknown, message: string): void {
+  const noteFailure = (error: unknown): void =>
+    emitWarning(`onWarning has failed (${String(error)}); it was told: ${message}`)
+  try {
+    const result = onWarning(message)
+    if (isThenable(result)) result.then(undefined, noteFailure)
+  } catch (error) {
+    noteFailure(error)
+  }
 }
 
 function emitWarning(message: string): void {
