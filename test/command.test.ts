@@ -399,6 +399,11 @@ const REFUSALS: Refusal[] = [
     args: ['types', '--output', 'notes.txt/routes.ts'],
     says: /^notes\.txt\/routes\.ts cannot be (read|written): ENOTDIR/
   },
+  {
+    args: ['types', '--output', '/proc/none/routes.ts'], // the system says of the new folder what it says of a missing parent
+    run: runTwinroute,
+    says: /^\/proc\/none\/routes\.ts cannot be written: E(NOENT|ROFS|ACCES)/
+  },
   { args: ['help', 'rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/ },
   {
     args: ['dev'],

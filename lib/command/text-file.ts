@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CommandError } from './usage.js'
 
@@ -21,9 +21,23 @@ export function readText(file: string): string | undefined {
  */
 export function writeText(file: string, text: string): void {
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
     writeFileSync(file, text)
   } catch (error) {
     throw new CommandError(`${file} cannot be written: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Makes a folder, and those that lead to it, one by one: where the system refuses a folder as if the one around it were not
+ * there, as in `/proc`, Node's own `recursive` tries again without an end.
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    if (!existsSync(folder)) throw error // else another program has made it
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fromHere, printError } from '../output.js'
+import { makeFolder } from '../text-file.js'
 import { CommandError } from '../usage.js'
 
 /**
@@ -19,7 +20,7 @@ export class OutputFolder {
   write(path: string, contents: string | Uint8Array): void {
     this.#try(() => {
       const file = join(this.#make(), path)
-      mkdirSync(dirname(file), { recursive: true })
+      makeFolder(dirname(file))
       writeFileSync(file, contents)
     })
   }
@@ -60,7 +61,7 @@ export class OutputFolder {
     if (this.#folder !== undefined) return this.#folder
     const parent = dirname(this.#target)
     const folder = join(parent, `.${basename(this.#target)}-${randomBytes(6).toString('hex')}`)
-    mkdirSync(parent, { recursive: true })
+    makeFolder(parent)
     mkdirSync(folder) // not a temporary one of the system's: those are for their owner's eyes only, and this becomes the output
     return (this.#folder = folder)
   }
