@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { listenPlace } from '../app/listen-place.js'
 import { readProperty } from '../errors/read-property.js'
 import { HOST, PORT } from '../options/defaults.js'
@@ -7,6 +8,9 @@ import type { ListenPlace } from './divert-listen.js'
 type Variable = 'PORT' | 'HOST'
 
 const FILE = '.env'
+
+/** Where variables are read from. */
+export const ENVIRONMENT_FILE = resolve(FILE)
 
 /** Those that the development server was started with: no file that is saved changes them. */
 const inherited = new Set((['PORT', 'HOST'] as const).filter(isSet))

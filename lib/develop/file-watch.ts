@@ -1,7 +1,11 @@
-import { readFileSync, statSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
+import { identityOf, isOlder, readText, statOf } from './file-state.js'
 import type { FileEvent } from './messages.js'
+import { outerFiles } from './outer-files.js'
+import { pollFile } from './polled-file.js'
+import { WatchFaults } from './watch-faults.js'
 import { isBelow, WatchedPaths } from './watched-paths.js'
 
 /** They take effect with a new process only: environment, module formats, paths, installed packages. */
@@ -19,6 +23,9 @@ const FOLDER_TIME = 250
 
 /** Milliseconds before the watch is renewed in which the change may have been that has made it necessary. */
 const RENEWAL_TIME = 10_000
+
+/** Milliseconds after an error in which chokidar has listed the rest: it may not say so. */
+const FAULT_TIME = 1000
 
 interface Reactions {
   onFile(event: FileEvent, file: string): void
@@ -39,12 +46,22 @@ export class FileWatch {
   /** The watcher tells of all files that it finds; those that have come since are changes, which the application may have missed. */
   #isReady = false
   #begun = Date.now()
+  readonly #faults = new WatchFaults()
+  readonly #endPolls: readonly (() => void)[]
 
   constructor(entry: string, reactions: Reactions) {
     this.#reactions = reactions
     this.#paths = new WatchedPaths(entry)
     this.#paths.add([dirname(entry)])
     this.#watcher = this.#open()
+    this.#endPolls = outerFiles(entry, this.#paths.root).map((file) => this.#poll(file))
+  }
+
+  #poll(path: string): () => void {
+    this.#differs(path)
+    return pollFile(path, () => {
+      if (this.#differs(path)) this.#reactions.onProcessFile(path)
+    })
   }
 
   #open(): FSWatcher {
@@ -52,6 +69,7 @@ export class FileWatch {
       atomic: false, // it would take a file that is written in the place of another for the same one, or for none
       ignored: (path, stats) => this.#paths.isIgnored(path) || (stats?.isDirectory() === true && isEnvironment(path))
     })
+    watcher.on('error', (error) => this.#faults.tell(error))
     watcher.on('all', (event, path, stats) => this.#see(event, path, stats))
     // every sign of the file system, also those that chokidar makes nothing of
     watcher.on('raw', (_event, name, details) => this.#touch(this.#pathOf(name, details)))
@@ -60,7 +78,10 @@ export class FileWatch {
 
   /** Resolves when every change from then on is seen. */
   async ready(): Promise<void> {
-    await new Promise<void>((resolve) => this.#watcher.once('ready', resolve))
+    await new Promise<void>((resolve) => {
+      this.#watcher.once('ready', resolve)
+      this.#watcher.once('error', () => setTimeout(resolve, FAULT_TIME).unref())
+    })
     this.#isReady = true
   }
 
@@ -71,6 +92,7 @@ export class FileWatch {
 
   async close(): Promise<void> {
     for (const timer of this.#looks.values()) clearTimeout(timer)
+    for (const end of this.#endPolls) end()
     await this.#watcher.close()
   }
 
@@ -134,11 +156,11 @@ export class FileWatch {
   #foundFolder(path: string, stats: Stats): void {
     const known = this.#folders.get(path)
     if (known === undefined) this.#watcher.add(path)
-    else if (known !== identityOf(stats)) this.#renew()
+    else if (known !== identityOf(this.#paths.root, stats)) this.#renew()
   }
 
   #addFolder(path: string, stats: Stats | undefined): void {
-    this.#folders.set(path, identityOf(stats ?? statOf(path)))
+    this.#folders.set(path, identityOf(this.#paths.root, stats ?? statOf(path)))
     if (this.#isReady) setTimeout(() => this.#listAgain(path), FOLDER_TIME).unref()
   }
 
@@ -180,30 +202,4 @@ export class FileWatch {
 /** Some call the folder of another language's packages so. */
 function isEnvironment(path: string): boolean {
   return basename(path).startsWith('.env')
-}
-
-/** Its number may be used again at once. */
-function identityOf(stats: Stats | undefined): string {
-  return `${stats?.ino} ${stats?.birthtimeMs}`
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
-  }
-}
-
-function isOlder(path: string, time: number): boolean {
-  const stats = statOf(path)
-  return stats === undefined || stats.ctimeMs < time
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined // a pipe would not end
-  } catch {
-    return undefined
-  }
 }
