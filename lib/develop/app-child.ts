@@ -2,8 +2,9 @@ import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FromApp, ToApp } from './messages.js'
-import { Pulse } from './pulse.js'
-import { tell } from './terminal.js'
+import type { Patience } from './patience.js'
+import { ANSWER_TIME, Pulse } from './pulse.js'
+import { changeText, tell } from './terminal.js'
 
 const PROGRAM = fileURLToPath(new URL('./app-process.js', import.meta.url))
 
@@ -13,14 +14,18 @@ const CLOSING_TIME = 15_000
 /** Milliseconds in which it must begin to. */
 const HEARING_TIME = 2000
 
+/** The same of one that was replaced: nobody waits for it, and it may be in the middle of something long. */
+const RETIRING_TIME = 15_000
+
 export interface ChildOptions {
   entry: string
   /** Options of Node, such as `--inspect`. */
   execArgv: readonly string[]
   /** The first process: when it cannot start as the command was called, there is nothing to keep. */
   isFirst: boolean
+  patience: Patience
   onMessage(message: FromApp, child: AppChild): void
-  onExit(code: number | null, child: AppChild): void
+  onExit(reason: number | string, child: AppChild): void
   onSilence(child: AppChild): void
 }
 
@@ -34,52 +39,61 @@ export class AppChild {
   /** The module that it was about to run when it was last heard of, unless the application was ready then. */
   running: string | undefined
   readonly #process: ChildProcess
-  readonly #onMessage: ChildOptions['onMessage']
-  /** Of one at a breakpoint nothing is heard either. */
-  readonly #pulse: Pulse | undefined
+  readonly #options: ChildOptions
+  readonly #pulse = new Pulse({
+    ask: () => this.send({ type: 'ask' }),
+    onSilence: (time) => this.#isSilentFor(time)
+  })
   /** Those that the process has been sent, until it says that it has them. */
   readonly #connections = new Map<number, [string, Socket]>()
   #lastId = 0
+  /** Files that it has loaded. */
+  readonly #files = new Set<string>()
   /** Files that it has been told of, and has not read. */
-  #unseen = 0
+  readonly #unseen: string[] = []
+  /** Of one at a breakpoint nothing is heard. */
+  #isDebugged: boolean
   #hearing: NodeJS.Timeout | undefined
+  /** It was ended because another one is to load a change. */
+  wasStuck = false
 
-  constructor({ entry, execArgv, isFirst, onMessage, onExit, onSilence }: ChildOptions) {
-    const isDebugged = execArgv.some((option) => option.startsWith('--inspect'))
-    this.#onMessage = onMessage
+  constructor(options: ChildOptions) {
+    const { entry, execArgv, isFirst } = (this.#options = options)
+    this.#isDebugged = execArgv.some((option) => option.startsWith('--inspect'))
     this.#process = fork(PROGRAM, [entry, isFirst ? 'first' : 'next', String(process.pid)], {
       execArgv: [...execArgv],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc']
     })
     this.#process.on('message', (message: FromApp) => this.#hear(message))
-    if (!isDebugged) {
-      this.#pulse = new Pulse({
-        ask: () => this.send({ type: 'ask' }),
-        onSilence: () => (this.#unseen > 0 ? this.kill() : onSilence(this))
-      })
-    }
     this.ended = new Promise((resolve) => {
-      this.#process.once('exit', (code) => {
-        this.#pulse?.end()
+      const end = (reason: number | string): void => {
+        this.#pulse.end()
         resolve()
-        onExit(code, this)
+        options.onExit(reason, this)
+      }
+      this.#process.once('exit', (code, signal) => end(code ?? signal ?? ''))
+      this.#process.on('error', (error: NodeJS.ErrnoException) => {
+        if (this.#process.pid === undefined) end(error.code ?? error.message) // the system begins no more processes
       })
     })
   }
 
   #hear(message: FromApp): void {
-    this.#pulse?.beat()
-    if (message.type === 'alive') return
-    if (message.type === 'seen') this.#unseen--
+    this.#pulse.beat()
+    if (message.type === 'alive') this.#isDebugged = message.isDebugged
+    else if (message.type === 'seen') this.#unseen.shift()
     else if (message.type === 'stops') clearTimeout(this.#hearing)
     else if (message.type === 'connected') this.#hasConnected(message.id)
     else if (message.type === 'runs') this.running = message.file
-    else this.#onMessage(message, this)
+    else if (message.type === 'reads') this.#files.add(message.file)
+    else this.#options.onMessage(message, this)
   }
 
   send(message: ToApp): void {
     if (this.#process.connected) this.#process.send(message, () => undefined) // it may end meanwhile
-    if (message.type === 'file') this.#expectSeen()
+    if (message.type !== 'file') return
+    this.#unseen.push(message.file)
+    if (this.#files.has(message.file)) this.#pulse.ask()
   }
 
   connect(door: string, socket: Socket): void {
@@ -105,27 +119,56 @@ export class AppChild {
 
   /** Has the application closed, and the process end; one that does not hear is ended. */
   async stop(): Promise<void> {
-    this.send({ type: 'stop' })
-    this.#hearing = setTimeout(() => this.#endDeaf(), this.#pulse?.isSilent === true ? 0 : HEARING_TIME)
-    const limit = setTimeout(() => this.kill(), CLOSING_TIME)
+    await this.#close({ type: 'stop' }, HEARING_TIME)
+  }
+
+  /** The same of one that another process has replaced: its clients may leave first. */
+  async retire(): Promise<void> {
+    await this.#close({ type: 'retire' }, RETIRING_TIME)
+  }
+
+  /** @param hearing milliseconds */
+  async #close(message: ToApp, hearing: number): Promise<void> {
+    this.send(message)
+    clearTimeout(this.#hearing)
+    const of = message.type === 'retire' ? 'the process that was replaced' : 'the process'
+    this.#hearing = setTimeout(
+      () => this.#endBecause(`${of} does not answer, and is ended`),
+      this.#pulse.isSilent ? 0 : hearing
+    )
+    const limit = setTimeout(() => {
+      this.#endBecause(
+        `${of} has not closed the application within ${CLOSING_TIME / 1000} s, and is ended: ` +
+          'a hook onClose, or what keep closes, does not end'
+      )
+    }, CLOSING_TIME)
     await this.ended
     clearTimeout(this.#hearing)
     clearTimeout(limit)
   }
 
-  #endDeaf(): void {
-    tell('the process does not answer, and is ended')
+  #endBecause(reason: string): void {
+    tell(reason)
     this.kill()
   }
 
   kill(): void {
+    this.#pulse.end()
     this.#process.kill('SIGKILL')
   }
 
-  /** The file may end what the process is stuck in: another one is to load it. */
-  #expectSeen(): void {
-    this.#unseen++
-    if (this.#pulse?.isSilent === true) this.kill()
-    else this.#pulse?.ask()
+  /** A file that it has loaded, and that was saved, may end what the process is stuck in: another one is to load it. */
+  #isSilentFor(time: number): void {
+    if (this.#isDebugged) return
+    const { patience, onSilence } = this.#options
+    const saved = this.#unseen.filter((file) => this.#files.has(file))
+    if (time < patience.timeFor(saved)) {
+      if (time === ANSWER_TIME) onSilence(this)
+      return
+    }
+    patience.grow()
+    this.wasStuck = true
+    const files = changeText([...new Set(saved)])
+    this.#endBecause(`the process has not answered for ${time / 1000} s, and is ended because of a change: ${files}`)
   }
 }

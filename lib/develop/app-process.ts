@@ -3,9 +3,11 @@
  * to do here, not even while the rest is loaded.
  */
 import process from 'node:process'
+import { watchParent } from './orphan-watch.js'
 
 const end = (): void => process.exit()
 process.once('disconnect', end)
 if (!process.connected) end()
+watchParent(Number(process.argv[4]))
 
 await import('./app-program.js')

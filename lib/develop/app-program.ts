@@ -8,6 +8,7 @@ import { beginDevelopment } from '../discovery/development.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
 import { AppRun } from './app-run.js'
 import { Compiler } from './compile.js'
+import { isDebugged, onDebugger } from './debugged.js'
 import { readEnvironmentFile } from './environment.js'
 import { reasonOf } from './failure.js'
 import { failureHandler } from './failure-page.js'
@@ -23,7 +24,7 @@ if (unread !== undefined) tell(unread)
 
 quietWarnings()
 const compiler = new Compiler(entry, { sourceMaps: process.execArgv.some((option) => option.startsWith('--inspect')) })
-const graph = new ModuleGraph(compiler, (file) => send({ type: 'runs', file }))
+const graph = new ModuleGraph(compiler, (type, file) => send({ type, file }))
 const run = new AppRun({ entry, graph, send, isFirst: turn === 'first' })
 const exit = process.exit.bind(process)
 let routes = ''
@@ -97,8 +98,11 @@ const reactions: { [Type in ToApp['type']]: (message: Extract<ToApp, { type: Typ
     send({ type: 'seen' })
     run.changes.add(event, file)
   },
-  ask: () => send({ type: 'alive' }),
-  retire: () => void retire(),
+  ask: () => send({ type: 'alive', isDebugged: isDebugged() }),
+  retire() {
+    send({ type: 'stops' })
+    void retire()
+  },
   stop() {
     send({ type: 'stops' })
     stop()
@@ -146,6 +150,7 @@ function fault(error: unknown): void {
 process.on('uncaughtException', fault)
 process.on('unhandledRejection', fault)
 
-send({ type: 'alive' })
+onDebugger(() => send({ type: 'alive', isDebugged: true }))
+send({ type: 'alive', isDebugged: isDebugged() })
 if (process.ppid !== Number(server)) exit() // the development server has gone meanwhile, which the channel may tell late
 await run.load([])

@@ -20,6 +20,9 @@ import { ownership, type Owner } from './owner.js'
 /** Milliseconds after which an application that neither listens nor fails is told to wait for something. */
 const LONG = 5000
 
+/** Milliseconds that it is counted in. */
+const TURN = 500
+
 export interface AppRunOptions {
   /** Real path of the program. */
   entry: string
@@ -60,7 +63,7 @@ export class AppRun {
     const attempt = (this.#attempt = new Attempt(++graph.generation))
     const evaluated = graph.forget([...changed, ...this.#instances.owners])
     const isOld = ({ file, generation }: Owner): boolean => generation < attempt.generation && evaluated.has(file)
-    const late = setTimeout(() => this.#tellLate(attempt), LONG)
+    const late = afterTurns(LONG, () => this.#tellLate(attempt))
     try {
       const outcome = await Promise.race([this.#evaluate(attempt), attempt.ended])
       if (outcome === 'replaced') return
@@ -76,7 +79,7 @@ export class AppRun {
       )
       await this.#openDefaultDoor(failureOf(error))
     } finally {
-      clearTimeout(late)
+      clearInterval(late)
     }
     attempt.isPending = false
     this.#afterLoad(isOld)
@@ -130,7 +133,7 @@ export class AppRun {
   }
 
   #finish(attempt: Attempt, changed: readonly string[]): void {
-    if (changed.length === 0) tell(`${this.doors.urls.join(' and ')} ready in ${attempt.ms} ms`)
+    if (!this.#isReady) tell(`${this.doors.urls.join(' and ')} ready in ${attempt.ms} ms`)
     else tell(`reloaded in ${attempt.ms} ms: ${changeText(changed)}`)
     if (attempt.broken.length > 0)
       tell(`these routes answer 500, all others are served\n${failureText(attempt.broken)}`)
@@ -186,6 +189,18 @@ export class AppRun {
     for (const directory of more) this.#watched.add(directory)
     if (more.length > 0) this.#options.send({ type: 'watch', directories: more })
   }
+}
+
+/** Runs a function once, after so many milliseconds in which other things may run: those of a program that blocks do not count. */
+function afterTurns(time: number, run: () => void): NodeJS.Timeout {
+  let rest = time
+  const turns = setInterval(() => {
+    rest -= TURN
+    if (rest > 0) return
+    clearInterval(turns)
+    run()
+  }, TURN)
+  return turns
 }
 
 type Startable = FastifyInstance & { start?: () => Promise<string> }

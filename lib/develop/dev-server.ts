@@ -4,13 +4,15 @@ import { AppChild } from './app-child.js'
 import { FileWatch } from './file-watch.js'
 import { Listeners } from './listeners.js'
 import type { FileEvent, FromApp } from './messages.js'
+import { Patience } from './patience.js'
 import { ANSWER_TIME } from './pulse.js'
 import { tell, tellWrong } from './terminal.js'
+import { WaitingRoom } from './waiting-room.js'
 
-/** Milliseconds; a process that ends earlier would end again: it waits for a change. */
+/** Milliseconds; a process that ends earlier, or before it is ready, would end again: it waits for a change. */
 const SHORT_LIFE = 2000
 
-/** A change of these may mend an application that has ended; it may itself write others, such as its log. */
+/** What an application loads, and a change of which may mend one that has ended; others, such as its log, it may write itself. */
 const SOURCE = /\.(?:[mc]?[jt]sx?|json)$/
 
 /** Milliseconds without another change before the process is replaced: installers write several files. */
@@ -37,8 +39,10 @@ export class DevServer {
   /** When the first signal came to end all. */
   #stopBegun: number | undefined
   #hasStarted = false
-  /** Connections while there is no process that serves them. */
-  #waiting: [string, Socket][] = []
+  /** No process is begun before all have ended. */
+  #isInTurn = false
+  readonly #waiting = new WaitingRoom()
+  readonly #patience = new Patience()
   #replacing: NodeJS.Timeout | undefined
   #end!: (code: number) => void
   readonly ended: Promise<number>
@@ -77,7 +81,7 @@ export class DevServer {
     const long = setTimeout(() => tell('waits for the application to close; Ctrl-C again ends it at once'), LONG_STOP)
     clearTimeout(this.#replacing)
     this.#listeners.close()
-    for (const [, socket] of this.#waiting) socket.destroy()
+    this.#waiting.close()
     await Promise.all([this.#watch.close(), ...[...this.#living].map((child) => child.stop())])
     clearTimeout(long)
     this.#end(code)
@@ -95,21 +99,25 @@ export class DevServer {
 
   /** Two processes cannot share the port of a debugger. */
   async #restartInTurn(): Promise<void> {
-    const before = this.#child ?? this.#next
-    this.#child = undefined
-    await before?.stop()
+    if (this.#isInTurn) return
+    this.#isInTurn = true
+    this.#child = this.#next = undefined
+    await Promise.all([...this.#living].map((child) => child.stop()))
+    this.#isInTurn = false
     this.#spawn()
   }
 
   #spawn(): void {
     if (this.#isStopping) return
     this.#next?.kill()
+    this.#waiting.hold()
     this.#next = new AppChild({
       entry: this.#entry,
       execArgv: this.#execArgv,
       isFirst: !this.#hasStarted,
       onMessage: (message, child) => this.#onMessage(message, child),
-      onExit: (code, child) => this.#onExit(code, child),
+      patience: this.#patience,
+      onExit: (reason, child) => this.#onExit(reason, child),
       onSilence: tellSilence
     })
     this.#living.add(this.#next)
@@ -145,13 +153,13 @@ export class DevServer {
     this.#child = child
     this.#next = undefined
     this.#listeners.keepOnly(child.doors)
-    for (const [door, socket] of this.#waiting.splice(0)) child.connect(door, socket)
-    before?.send({ type: 'retire' })
+    for (const [door, socket] of this.#waiting.take()) child.connect(door, socket)
+    void before?.retire()
   }
 
   #connect(door: string, socket: Socket): void {
     const isOfNext = this.#next?.doors.has(door) === true && this.#child?.doors.has(door) !== true
-    if (this.#child === undefined || isOfNext) this.#waiting.push([door, socket])
+    if (this.#child === undefined || isOfNext) this.#waiting.add(door, socket)
     else this.#child.connect(door, socket)
   }
 
@@ -163,7 +171,8 @@ export class DevServer {
   }
 
   #onFile(event: FileEvent, file: string): void {
-    if (this.#child === undefined && this.#next === undefined && SOURCE.test(file)) this.#spawn()
+    if (!SOURCE.test(file)) return
+    if (this.#child === undefined && this.#next === undefined && !this.#isInTurn) this.#spawn()
     this.#child?.send({ type: 'file', event, file })
     this.#next?.send({ type: 'file', event, file })
   }
@@ -176,19 +185,36 @@ export class DevServer {
     }, QUIET)
   }
 
-  #onExit(code: number | null, child: AppChild): void {
+  #onExit(reason: number | string, child: AppChild): void {
     this.#living.delete(child)
-    const isCurrent = child === this.#child || child === this.#next
-    if (child === this.#child) this.#child = undefined
+    const wasReady = child === this.#child
+    const isCurrent = wasReady || child === this.#next
+    if (wasReady) this.#child = undefined
     if (child === this.#next) this.#next = undefined
-    this.#keepWaiting([...this.#waiting.splice(0), ...child.takeConnections()])
+    this.#keepWaiting([...this.#waiting.take(), ...child.takeConnections()])
     if (!isCurrent || this.#isStopping) return
-    if (this.#child !== undefined || this.#next !== undefined) return
-    const isShort = performance.now() - child.begun < SHORT_LIFE
-    tell(
-      `the process has ended (${code ?? 'killed'}); ${isShort ? 'it starts again after a change' : 'it starts again'}`
-    )
-    if (!isShort) this.#spawn()
+    const ended = `the process has ended (${reason})`
+    if (this.#next !== undefined) return tell(`${ended}; the next one is about to start`)
+    if (child.wasStuck) return this.#spawn()
+    if (this.#child !== undefined)
+      return tell(`${ended} before it was ready, and the one before it goes on; s and Enter starts another one`)
+    if (!wasReady || performance.now() - child.begun < SHORT_LIFE) return this.#waitForChange(reason)
+    tell(`${ended}; it starts again`)
+    this.#spawn()
+  }
+
+  #waitForChange(reason: number | string): void {
+    tell(`the process has ended (${reason}); it starts again after a change`)
+    this.#waiting.answer([
+      {
+        code: 'PROCESS_ENDED',
+        message: 'The process of the application has ended',
+        place: undefined,
+        frame: undefined,
+        cause: typeof reason === 'number' ? `exit code ${reason}` : reason,
+        fix: 'See what it has written to the terminal, correct it and save: it starts again after a change'
+      }
+    ])
   }
 }
 

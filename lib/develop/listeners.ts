@@ -5,6 +5,9 @@ import { tell } from './terminal.js'
 /** Ports that are tried after one that is in use. */
 const MORE_PORTS = 50
 
+/** Milliseconds between two lines about connections that cannot be accepted. */
+const TELL_EVERY = 10_000
+
 interface Listener {
   server: Server
   address: AddressInfo | string
@@ -13,6 +16,7 @@ interface Listener {
 /** The sockets that listen, for as long as the development server runs: processes of the application come and go behind them. */
 export class Listeners {
   readonly #listeners = new Map<string, Listener>()
+  #told = -TELL_EVERY
   readonly #connect: (door: string, socket: Socket) => void
 
   /** @param connect takes a connection that nothing was read from */
@@ -29,8 +33,16 @@ export class Listeners {
       this.#connect(door, socket)
     })
     const address = await this.#listenNear(server, place)
+    server.on('error', (error) => this.#tellRefused(error))
     this.#listeners.set(door, { server, address })
     return address
+  }
+
+  /** Where all file descriptors are in use, there is an error for each connection. */
+  #tellRefused({ message }: Error): void {
+    if (performance.now() - this.#told < TELL_EVERY) return
+    this.#told = performance.now()
+    tell(`a connection could not be accepted: ${message}`)
   }
 
   leave(door: string): void {

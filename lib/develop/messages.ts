@@ -25,9 +25,11 @@ export type FromApp =
   | { type: 'ready' }
   /** A connection has arrived. */
   | { type: 'connected'; id: number }
-  /** A module begins to run, which may be the last thing that is heard; none: the load has ended. */
+  /** A file is loaded: a change of it may end what the process is stuck in. */
+  | { type: 'reads'; file: string }
+  /** The code of a module begins to run, which may be the last thing that is heard; none: the load has ended. */
   | { type: 'runs'; file: string | undefined }
-  | { type: 'alive' }
+  | { type: 'alive'; isDebugged: boolean }
   /** A file's event has been read. */
   | { type: 'seen' }
   /** The application begins to close. */

@@ -7,25 +7,29 @@ import { importNatively, metaResolve, requireNatively, requireOf } from './nativ
 import { isWaiting, namespaceOf, type ModuleRecord } from './module-record.js'
 import { ownership, type Owner } from './owner.js'
 
+/** What happens to a file: `runs` when its imports have been evaluated. */
+export type Step = 'reads' | 'runs'
+
 /**
  * The application's own modules, each evaluated once until it, or something it imports, is forgotten. Packages are imported
  * by Node, once in the life of the process.
  */
 export class ModuleGraph {
   readonly #compiler: Compiler
-  readonly #onRun: (file: string) => void
+  readonly #onStep: (step: Step, file: string) => void
   readonly #records = new Map<string, ModuleRecord>()
   /** The number of the reload that evaluates modules now. */
   generation = 0
 
-  /** @param onRun is told of each module that is about to be evaluated */
-  constructor(compiler: Compiler, onRun: (file: string) => void) {
+  /** @param onStep is told before each step, which may be one that does not end */
+  constructor(compiler: Compiler, onStep: (step: Step, file: string) => void) {
     this.#compiler = compiler
-    this.#onRun = onRun
+    this.#onStep = onStep
     onRecordedImports((imports, file) => {
       const record = this.#records.get(file)
       if (record === undefined) return
       record.hasBegun = true
+      onStep('runs', file)
       for (const one of imports) checkNames(one, record)
     })
   }
@@ -113,6 +117,7 @@ export class ModuleGraph {
 
   #create(file: string): ModuleRecord {
     const source = readFileSync(file, 'utf8')
+    this.#onStep('reads', file)
     const record: ModuleRecord = {
       file,
       source,
@@ -152,7 +157,6 @@ export class ModuleGraph {
       jitiImport: (specifier: unknown): unknown => this.#importFrom(String(specifier), record),
       jitiESMResolve: metaResolve(file)
     }
-    this.#onRun(file)
     return ownership.run({ file, generation: this.generation }, () => evaluate(scope))
   }
 

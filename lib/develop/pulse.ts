@@ -1,14 +1,17 @@
-/** Milliseconds in which a process answers; one that does not is stuck in a loop. */
+/** Milliseconds in which a process answers; one that does not is stuck in a loop, or waits without letting others run. */
 export const ANSWER_TIME = 5000
 
 /** Milliseconds without a word of it before it is asked. */
 const PAUSE = 2000
 
+/** Milliseconds that a silence is counted in: by turns of this process, which may be busy itself. */
+const TURN = 500
+
 interface PulseOptions {
   /** Sends what is to be answered. */
   ask(): void
-  /** It has not answered; told once, until something is heard. */
-  onSilence(): void
+  /** It has not answered for so many milliseconds; told again and again, until something is heard. */
+  onSilence(time: number): void
 }
 
 /** Whether a process answers: one in an endless loop does not. It is asked when nothing is heard of it after its first word. */
@@ -17,29 +20,30 @@ export class Pulse {
   #pause: NodeJS.Timeout | undefined
   #hasEnded = false
   #waiting: NodeJS.Timeout | undefined
-  #isSilent = false
+  #silence = 0
 
   constructor(options: PulseOptions) {
     this.#options = options
   }
 
   get isSilent(): boolean {
-    return this.#isSilent
+    return this.#silence >= ANSWER_TIME
   }
 
   ask(): void {
+    if (this.#hasEnded) return
     this.#options.ask()
-    this.#waiting ??= setTimeout(() => {
-      this.#isSilent = true
-      this.#options.onSilence()
-    }, ANSWER_TIME).unref()
+    this.#waiting ??= setInterval(() => {
+      this.#silence += TURN
+      this.#options.onSilence(this.#silence)
+    }, TURN).unref()
   }
 
   /** Something was heard. */
   beat(): void {
     if (this.#hasEnded) return
-    this.#isSilent = false
-    clearTimeout(this.#waiting)
+    this.#silence = 0
+    clearInterval(this.#waiting)
     this.#waiting = undefined
     this.#pause ??= setTimeout(() => this.ask(), PAUSE).unref()
     this.#pause.refresh()
@@ -47,7 +51,7 @@ export class Pulse {
 
   end(): void {
     clearTimeout(this.#pause)
-    clearTimeout(this.#waiting)
+    clearInterval(this.#waiting)
     this.#hasEnded = true
   }
 }

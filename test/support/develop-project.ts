@@ -177,7 +177,12 @@ export class DevelopProject {
   }
 
   async dispose(): Promise<void> {
-    await this.end().catch(() => this.signal('SIGKILL'))
+    await this.end().catch(() => undefined)
+    try {
+      if (this.pid !== 0) this.signal('SIGKILL') // what a failed row has left
+    } catch {
+      // nothing
+    }
     rmSync(this.#temporary, { recursive: true, force: true })
   }
 }

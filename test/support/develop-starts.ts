@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { setTimeout as wait } from 'node:timers/promises'
 import { SERVER, type Files } from './develop-project.js'
 import { groupOf } from './develop-group.js'
 import { expectAnswer, type Row } from './develop-row.js'
+import { until } from './develop-until.js'
 
 const ONE: Files = { 'src/server.ts': SERVER, 'src/api/one/route.ts': 'export const GET = () => ({ one: 1 })' }
 
@@ -18,14 +18,6 @@ const HOLD = `
     while (!existsSync('go on')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
   }`
 
-async function until(isReached: () => boolean): Promise<void> {
-  const end = Date.now() + 20_000
-  while (!isReached()) {
-    if (Date.now() > end) throw new Error('that was waited for in vain')
-    await wait(20)
-  }
-}
-
 export const START_ROWS: Row[] = [
   {
     name: 'an endless loop at the first start is told with its file, and the corrected file starts',
@@ -38,6 +30,19 @@ export const START_ROWS: Row[] = [
       const [, address = ''] = await project.says(/^twinroute (http:\/\/\S+) ready in/m)
       project.address = address
       await expectAnswer(project, '/api/one', { one: 1 })
+    }
+  },
+  {
+    name: 'an endless loop is told with the file that runs, not with one that it imports',
+    files: {
+      ...ONE,
+      'src/word.ts': 'export const word = 1',
+      'src/api/one/route.ts': 'import { word } from "../../word.js"\nwhile (word === 1);'
+    },
+    isStarted: false,
+    async run(project) {
+      project.spawn()
+      await project.says(/the last file that it began to run is src\/api\/one\/route\.ts\./)
     }
   },
   {
@@ -104,6 +109,18 @@ export const START_ROWS: Row[] = [
       project.write({ 'go on': '' })
       await until(() => groupOf(group).length === 0)
       assert.equal(existsSync(project.path('has run')), false)
+    }
+  },
+  {
+    name: 'a development server that is killed while its application is in an endless loop leaves no process',
+    files: { ...ONE, 'src/api/loop/route.ts': 'export const GET = () => { console.log("loops"); for (;;); }' },
+    async run(project) {
+      const group = project.pid
+      const asked = project.get('/api/loop').catch(() => undefined)
+      await project.says(/^loops/m)
+      process.kill(group, 'SIGKILL')
+      await until(() => groupOf(group).length === 0)
+      await asked
     }
   },
   {

@@ -6,11 +6,21 @@ import { FAULT_ROWS } from './develop-faults.js'
 import { PROCESS_ROWS } from './develop-processes.js'
 import { SAVE_ROWS } from './develop-saves.js'
 import { START_ROWS } from './develop-starts.js'
+import { STUCK_ROWS } from './develop-stuck.js'
+import { TURN_ROWS } from './develop-turns.js'
+import { WATCH_ROWS } from './develop-watches.js'
 
 const words = process.argv.slice(2)
-const rows = [...EDIT_ROWS, ...SAVE_ROWS, ...FAULT_ROWS, ...START_ROWS, ...PROCESS_ROWS].filter(
-  ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
-)
+const rows = [
+  ...EDIT_ROWS,
+  ...SAVE_ROWS,
+  ...FAULT_ROWS,
+  ...START_ROWS,
+  ...PROCESS_ROWS,
+  ...STUCK_ROWS,
+  ...TURN_ROWS,
+  ...WATCH_ROWS
+].filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
 let failed = 0
 for (const { name, files, links, args, env, place, isStarted = true, run } of rows) {
   const project = new DevelopProject(files, links, place)
