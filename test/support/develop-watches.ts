@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { SERVER, type Files } from './develop-project.js'
 import { expectAnswer, type Row } from './develop-row.js'
 
@@ -13,6 +13,23 @@ const REFUSE = `
   if (process.send === undefined) fs.watch = (path, ...given) => {
     if (!String(path).includes('refused')) return watch(path, ...given)
     throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), { code: 'ENOSPC', path })
+  }
+  syncBuiltinESMExports()`
+
+/** A file system that keeps no births: what stands for one is the time of the last change. Writes down what is watched. */
+const NO_BIRTHS = `
+  const fs = require('node:fs')
+  const { syncBuiltinESMExports } = require('node:module')
+  const { statSync, watchFile } = fs
+  const { stat } = fs.promises
+  const withoutBirth = (stats) => stats && Object.defineProperty(stats, 'birthtimeMs', { value: stats.ctimeMs })
+  if (process.send === undefined) {
+    fs.statSync = (...given) => withoutBirth(statSync(...given))
+    fs.promises.stat = async (...given) => withoutBirth(await stat(...given))
+    fs.watchFile = (path, ...given) => {
+      fs.appendFileSync('watched', path + '\\n')
+      return watchFile(path, ...given)
+    }
   }
   syncBuiltinESMExports()`
 
@@ -42,6 +59,20 @@ export const WATCH_ROWS: Row[] = [
       await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' })
       await expectAnswer(project, '/api/one', { one: 2 })
       assert.equal(project.printed.match(/ENOSPC/g)?.length, 1)
+    }
+  },
+  {
+    name: 'a file system that is polled, and keeps no births of folders: a new file has no other one be watched anew',
+    files: { ...ONE, 'births.cjs': NO_BIRTHS },
+    env: { NODE_OPTIONS: '--require ./births.cjs', CHOKIDAR_USEPOLLING: '1' },
+    async run(project) {
+      for (const name of ['two', 'three']) {
+        await project.change({ [`src/api/${name}/route.ts`]: `export const GET = () => '${name}'` })
+        await expectAnswer(project, `/api/${name}`, name)
+      }
+      await project.change({ 'src/api/two/route.ts': 'export const GET = () => 2' })
+      const watched = readFileSync(project.path('watched'), 'utf8').split('\n')
+      assert.equal(watched.filter((path) => path === project.path('src/server.ts')).length, 1)
     }
   },
   {
