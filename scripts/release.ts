@@ -1,6 +1,6 @@
 // `npm run release`: publishes twinroute and create-twinroute with provenance, in a job of CI that has an identity (OIDC).
 // `npm run release -- --check` only says what would keep it from doing so.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -51,8 +51,19 @@ function hasIdentity({ ACTIONS_ID_TOKEN_REQUEST_URL, SIGSTORE_ID_TOKEN }: NodeJS
   return ACTIONS_ID_TOKEN_REQUEST_URL !== undefined || SIGSTORE_ID_TOKEN !== undefined
 }
 
+/** Whether the registry has a version, as it does when an earlier run has failed half-way. */
+function isPublished({ name, version }: Manifest): boolean {
+  const asked = ['view', `${name}@${version}`, 'version', '--prefer-online']
+  const { status, stdout, stderr } = spawnSync('npm', asked, { cwd: root, encoding: 'utf8' })
+  if (status === 0) return stdout.trim() === version
+  if (/\bE404\b/.test(stderr)) return false
+  throw new Error(`npm view ${name}@${version} has failed\n${stderr}`)
+}
+
 function publish(folder: string): void {
-  const { name, version } = manifestOf(folder)
+  const manifest = manifestOf(folder)
+  const { name, version } = manifest
+  if (isPublished(manifest)) return void process.stdout.write(`The registry has ${name} ${version}\n`)
   process.stdout.write(`npm publish --provenance: ${name} ${version}\n`)
   execFileSync('npm', ['publish', '--provenance', '--access', 'public'], { cwd: `${root}/${folder}`, stdio: 'inherit' })
 }

@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { askTwinroute, runTwinroute } from '../support/command.js'
+import { cannotMount, runMounting } from '../support/mounting.js'
 import { writeTree, type Tree } from '../support/route-tree.js'
 import { root } from '../support/source-tree.js'
 
@@ -211,6 +212,49 @@ for (const place of ['a (b) [c] {d} c#', "50%20 %zz what? it's é"]) {
   })
 }
 
+t.test('a file is found by the path of its URL, and what follows the path stays: ?v=2, #top', async (t) => {
+  const top = writeTree(t, {
+    'package.json': '{"type":"module"}',
+    'src/server.ts': SERVER,
+    'src/mail/a#b.html': 'a mail',
+    'src/mail/100%.html': 'not named',
+    'src/worker.ts':
+      "import { parentPort } from 'node:worker_threads'\nparentPort?.postMessage(import.meta.url satisfies string)",
+    'src/api/a/route.ts': `
+      import { existsSync, readFileSync } from 'node:fs'
+      import { once } from 'node:events'
+      import { fileURLToPath } from 'node:url'
+      import { Worker } from 'node:worker_threads'
+      const text = (url: string | URL): string => readFileSync(url, 'utf8')
+      export const GET = async () => {
+        const mail = new URL('../../mail/a%23b.html?v=2#top', import.meta.url)
+        const folder = new URL('../../mail/?all', import.meta.url)
+        const [name] = await once(new Worker(new URL('../../worker.ts?size=2', import.meta.url)), 'message')
+        return {
+          text: text(mail),
+          way: mail.search + mail.hash,
+          folder: folder.pathname.slice(-6) + folder.search + existsSync(folder),
+          sum: text(fileURLToPath(import.meta.url + '/../../../mail/a%23b.html?v=2')),
+          worker: name.slice(name.lastIndexOf('/')),
+          own: new URL('?v=3', import.meta.url).search,
+          wrong: new URL('../../mail/100%.html', import.meta.url).pathname.slice(-9)
+        }
+      }`
+  })
+  t.match(await runTwinroute(top, ['build', '--no-check']), { code: 0, stderr: '' })
+  rmSync(join(top, 'src'), { recursive: true })
+  const { ask } = await startProgram(t, top, ['dist'])
+  t.strictSame(JSON.parse(await ask('/api/a')), {
+    text: 'a mail',
+    way: '?v=2#top',
+    folder: '/mail/?alltrue',
+    sum: 'a mail',
+    worker: '/worker.js',
+    own: '?v=3',
+    wrong: '100%.html'
+  })
+})
+
 t.test('--bundle: the packages are in the file, those with a native part are named and stay outside', async (t) => {
   const top = writeTree(t, {
     'src/server.ts': SERVER,
@@ -359,6 +403,43 @@ t.test('what cannot be built or started is refused with what to do, and nothing 
   }
 })
 
+t.test('an output that is empty may be a link: the link stays, and the build is where it leads', async (t) => {
+  const top = writeTree(t, { ...ROUTE, 'package.json': '{"type":"module"}' })
+  mkdirSync(join(top, 'release'))
+  symlinkSync('release', join(top, 'dist'))
+  for (const attempt of ['first', 'second']) {
+    t.match(await runTwinroute(top, ['build', '--no-check']), { code: 0, stderr: '' }, attempt)
+    t.ok(lstatSync(join(top, 'dist')).isSymbolicLink())
+    t.ok(existsSync(join(top, 'release/server.js')))
+  }
+  const { ask } = await startProgram(t, top, ['dist'])
+  t.equal(await ask('/api/a'), '1')
+})
+
+t.test('a link to the sources is no output', async (t) => {
+  const top = writeTree(t, ROUTE)
+  symlinkSync('src', join(top, 'dist'))
+  t.match(await runTwinroute(top, ['build', '--no-check']), { code: 2, stderr: /^--out src holds the sources/ })
+  t.ok(existsSync(join(top, 'src/server.ts')))
+})
+
+t.test('an output may be a mount point', { skip: cannotMount() ?? false }, async (t) => {
+  const top = writeTree(t, ROUTE)
+  mkdirSync(join(top, 'dist'))
+  const before = readdirSync(top)
+  const args = [process.execPath, TWINROUTE, 'build', '--no-check']
+  const twice = '"$@" >&2 && echo old > dist/old.txt && "$@" >&2'
+  const built = runMounting(`mount -t tmpfs tmpfs dist && ${twice} && ls -A dist`, { args, cwd: top })
+  t.equal(built.status, 0, built.stderr)
+  t.strictSame(built.stdout.trim().split('\n'), ['package.json', 'server.js', 'server.js.map'])
+  const full = runMounting(`mount -t tmpfs -o size=8k tmpfs dist && "$@"; code=$?; ls -A dist; exit $code`, {
+    args,
+    cwd: top
+  })
+  t.match(full, { status: 2, stdout: /writing dist\n$/i, stderr: /dist cannot be written, and is as it was: ENOSPC/ })
+  t.strictSame(readdirSync(top), before, 'nothing is left beside it')
+})
+
 t.test('build without a package.json in the folder or above is refused', async (t) => {
   const top = writeTree(t, ROUTE)
   rmSync(join(top, 'package.json'))
@@ -390,23 +471,19 @@ t.test('build without esbuild says what to install', async (t) => {
   t.equal(status, 2)
 })
 
-/** Runs a script where it may mount file systems of its own. */
-function runMounting(script: string, cwd: string) {
-  return spawnSync('unshare', ['--mount', '--map-root-user', 'sh', '-c', script], { cwd, encoding: 'utf8' })
-}
-
-const MOUNTING = runMounting('mount -t tmpfs -o size=64k tmpfs /mnt', root)
-const CANNOT_MOUNT = MOUNTING.status === 0 ? false : `no file system can be mounted here: ${MOUNTING.stderr}`
-
-t.test('on a full disk the build fails, and the older output stays whole', { skip: CANNOT_MOUNT }, async (t) => {
-  const top = writeTree(t, { ...ROUTE, 'src/api/a/route.ts': `export const GET = () => '${'x'.repeat(200_000)}'` })
-  const script = `mkdir small && mount -t tmpfs -o size=64k tmpfs small && mkdir small/dist && echo old > small/dist/server.js &&
+t.test(
+  'on a full disk the build fails, and the older output stays whole',
+  { skip: cannotMount() ?? false },
+  async (t) => {
+    const top = writeTree(t, { ...ROUTE, 'src/api/a/route.ts': `export const GET = () => '${'x'.repeat(200_000)}'` })
+    const script = `mkdir small && mount -t tmpfs -o size=64k tmpfs small && mkdir small/dist && echo old > small/dist/server.js &&
     echo '{"description":"Written by twinroute build"}' > small/dist/package.json &&
     ${process.execPath} ${TWINROUTE} build --out small/dist; echo "code $?"; ls -A small small/dist`
-  const { stdout, stderr } = runMounting(script, top)
-  t.match(stderr, /^small\/dist cannot be written, and is as it was: ENOSPC/)
-  t.equal(stdout, 'Writing small/dist\ncode 2\nsmall:\ndist\n\nsmall/dist:\npackage.json\nserver.js\n')
-})
+    const { stdout, stderr } = runMounting(script, { cwd: top })
+    t.match(stderr, /^small\/dist cannot be written, and is as it was: ENOSPC/)
+    t.equal(stdout, 'Writing small/dist\ncode 2\nsmall:\ndist\n\nsmall/dist:\npackage.json\nserver.js\n')
+  }
+)
 
 /** A TypeScript that never ends, and says that it has begun. */
 const ENDLESS: Tree = {

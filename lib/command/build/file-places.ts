@@ -70,6 +70,20 @@ export function filePlaces(project: Project, { found, late }: FilePlacesOptions)
   }
 }
 
+/**
+ * The path in a relative URL, and what follows it: `./mail.html` and `?v=2`. Undefined for one that names no file: it has no path, or
+ * escapes that are none.
+ */
+function readWay(way: string): { path: string; rest: string } | undefined {
+  const end = way.search(/[?#]/)
+  const path = end === -1 ? way : way.slice(0, end)
+  try {
+    return path === '' ? undefined : { path: decodeURIComponent(path), rest: way.slice(path.length) }
+  } catch {
+    return undefined
+  }
+}
+
 class SourceFile {
   readonly #path: string
   readonly #project: Project
@@ -87,16 +101,21 @@ class SourceFile {
     const folder = dirname(this.#path)
     const body = text
       .replaceAll(URL_CALL, (call: string, _quote: string, way: string, at: number) => {
-        const place = this.#look(resolve(folder, decodeURIComponent(way)), text.slice(0, at))
-        const slash = way.endsWith('/') && !place.endsWith('/') ? '/' : ''
-        return this.#keepLines(call, `new URL(${JSON.stringify(urlOf(place) + slash)}, ${OUTPUT_URL})`)
+        const read = readWay(way)
+        if (read === undefined) return call
+        const place = this.#look(resolve(folder, read.path), text.slice(0, at))
+        const slash = read.path.endsWith('/') && !place.endsWith('/') ? '/' : ''
+        return this.#keepLines(call, `new URL(${JSON.stringify(urlOf(place) + slash + read.rest)}, ${OUTPUT_URL})`)
       })
       .replaceAll(JOIN_CALL, (call: string, ways: string, _quote: string, at: number) => {
         const parts = [...ways.matchAll(TEXTS)].map(([, , part = '']) => part)
         return this.#keepLines(call, this.#pathTo(join(folder, ...parts), text.slice(0, at)))
       })
       .replaceAll(SUM_CALL, (call: string, _quote: string, way: string, at: number) => {
-        return this.#keepLines(call, this.#pathTo(join(folder, way), text.slice(0, at)))
+        const read = readWay(way)
+        return read === undefined
+          ? call
+          : this.#keepLines(call, this.#pathTo(join(folder, read.path), text.slice(0, at)))
       })
     const [, first = '', rest = ''] = /^(#!.*\n)?([^]*)$/.exec(body) ?? []
     return `${first}${this.#head(body)}${rest}`

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { fromHere, printError } from '../output.js'
 import { makeFolder } from '../text-file.js'
 import { CommandError } from '../usage.js'
+import { replaceEntries } from './replace-entries.js'
 
 /**
  * The output in the making: a folder beside the real one, which takes its place when it is complete. Whatever happens
@@ -39,15 +40,19 @@ export class OutputFolder {
     if (folder === undefined) return
     this.#try(() => {
       const old = `${folder}-old`
-      if (existsSync(this.#target)) renameSync(this.#target, old)
-      try {
-        renameSync(folder, this.#target)
-      } catch (error) {
-        if (existsSync(old)) renameSync(old, this.#target)
-        throw error
+      if (!existsSync(this.#target) || isRenamed(this.#target, old)) {
+        try {
+          renameSync(folder, this.#target)
+        } catch (error) {
+          if (existsSync(old)) renameSync(old, this.#target)
+          throw error
+        }
+        this.#folder = undefined
+        removeOld(old)
+      } else {
+        removeOld(replaceEntries(this.#target, folder))
+        this.discard()
       }
-      this.#folder = undefined
-      removeOld(old)
     })
   }
 
@@ -73,6 +78,18 @@ export class OutputFolder {
       const reason = error instanceof Error ? error.message : String(error)
       throw new CommandError(`${fromHere(this.#target)} cannot be written, and is as it was: ${reason}`)
     }
+  }
+}
+
+/** A mount point cannot be renamed, nor can a folder of an older layer of a container's disk. */
+function isRenamed(folder: string, name: string): boolean {
+  try {
+    renameSync(folder, name)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EBUSY' || code === 'EXDEV') return false
+    throw error
   }
 }
 

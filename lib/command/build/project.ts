@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { findEntry } from '../entry.js'
 import { fromHere } from '../output.js'
@@ -31,7 +31,7 @@ export function findProject(entry: string | undefined, output: string | undefine
     folder,
     entry: file,
     source: dirname(file),
-    output: resolve(output ?? join(folder, DEFAULT_OUTPUT))
+    output: behindLink(resolve(output ?? join(folder, DEFAULT_OUTPUT)))
   }
   checkOutput(project)
   return project
@@ -44,6 +44,11 @@ export function packageFolder(file: string): string | undefined {
   return folder === file ? undefined : packageFolder(folder)
 }
 
+/** Where a link leads: the link stays, and what is built is found from its real place, as Node finds it. */
+function behindLink(path: string): string {
+  return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path
+}
+
 /** The output is replaced as a whole, so nothing else may be in it. */
 function checkOutput({ folder, entry, output }: Project): void {
   const shown = fromHere(output) || '.'
@@ -52,21 +57,15 @@ function checkOutput({ folder, entry, output }: Project): void {
   }
   const kind = kindOf(output)
   if (kind === 'file') throw new CommandError(`--out ${shown} is a file\nName a folder`)
-  if (kind === undefined || isBuildOutput(output) || isRemovedAsEmpty(output)) return
+  if (kind === undefined || isBuildOutput(output) || isEmpty(output)) return
   throw new CommandError(
     `${shown} holds files that no build has written, and a build replaces all of it\n` +
       'Remove it if nothing in it is needed, or name another folder: --out FOLDER'
   )
 }
 
-/** An empty folder may go: the build makes it again. */
-function isRemovedAsEmpty(folder: string): boolean {
-  try {
-    rmdirSync(folder)
-    return true
-  } catch {
-    return false
-  }
+function isEmpty(folder: string): boolean {
+  return readdirSync(folder).length === 0
 }
 
 /** The package.json that a build writes. */
