@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { cannotMount, runMounting } from './mounting.js'
 
 /** How `create-twinroute` is started, and a folder that is removed later. */
 export interface Creator {
@@ -57,16 +58,6 @@ const REFUSED: readonly Refused[] = [
   { args: ['disk/app'], disk: 'a full disk', code: 1, says: /^disk\/app cannot be made: ENOSPC: .*\n$/ },
   { args: ['disk'], disk: 'a full disk', code: 1, says: /^disk cannot be made: ENOSPC: .*\n$/ }
 ]
-
-function runMounting(
-  script: string,
-  { args = [], ...options }: { args?: readonly string[]; cwd?: string; env?: NodeJS.ProcessEnv }
-) {
-  return spawnSync('unshare', ['--mount', '--map-root-user', 'sh', '-c', script, 'sh', ...args], {
-    ...options,
-    encoding: 'utf8'
-  })
-}
 
 function refuses({ command, scratch, env }: Creator, { args, says, code = 2, files = {}, disk }: Refused): void {
   const cwd = mkdtempSync(join(scratch, 'refused-'))
@@ -147,6 +138,43 @@ const MADE: readonly CreateRow[] = [
     }
   },
   {
+    name: 'the next commands can be typed as they are printed, whatever the folder is called',
+    run({ command, scratch, env }) {
+      for (const folder of ['app', 'my app', "it's", '~', '$HOME', '"quoted" `id`', "both ' and $(id)", 'sub/my app']) {
+        const cwd = mkdtempSync(join(scratch, 'typed-'))
+        const { stdout } = spawnSync(command, [folder, '--name', 'app'], { cwd, env, encoding: 'utf8' })
+        const [line = ''] = /^ {2}cd .*$/m.exec(stdout) ?? []
+        const typed = spawnSync('sh', ['-c', `${line} && pwd`], { cwd, env, encoding: 'utf8' })
+        assert.deepEqual([typed.stderr, typed.stdout], ['', `${join(cwd, folder)}\n`], line)
+      }
+    }
+  },
+  {
+    name: 'what comes into the folder while a question is open stays, and nothing is made',
+    async run({ command, scratch, env }) {
+      const cwd = mkdtempSync(join(scratch, 'asked-'))
+      mkdirSync(join(cwd, 'app'))
+      const typed = `stty cols 100 rows 30; exec '${command}' app` // a terminal, which is as wide as none otherwise
+      const child = spawn('script', ['--quiet', '--return', '--command', typed, '/dev/null'], {
+        cwd,
+        env,
+        timeout: 60_000
+      })
+      let text = ''
+      const asked = new Promise<void>((resolve) => {
+        child.stdout.on('data', (more) => /From which template/.test((text += more)) && resolve())
+      })
+      const closed = once(child, 'close')
+      await Promise.race([asked, closed])
+      mkdirSync(join(cwd, 'app/src'))
+      writeFileSync(join(cwd, 'app/src/work.txt'), 'a day of work')
+      child.stdin.write('\r')
+      const [code] = await closed
+      assert.match(text, /app is not empty \(it holds src\): name a new folder/)
+      assert.deepEqual([code, readdirSync(join(cwd, 'app'), { recursive: true })], [2, ['src', 'src/work.txt']])
+    }
+  },
+  {
     name: 'a signal while the files are written leaves all of them, or none',
     async run({ command, scratch, env }) {
       const made = madeIn({ command, scratch, env }, ['app', '--template', 'api'])
@@ -170,11 +198,11 @@ const SIGNALS = 5
 
 /** Without the rows that need another file system where none can be mounted, which is said. */
 export function createRows(): readonly CreateRow[] {
-  const { status: cannotMount } = runMounting('mount -t tmpfs tmpfs /mnt', {})
+  const reason = cannotMount()
   const refused = REFUSED.flatMap((one): CreateRow[] => {
     const name = `refused: ${one.args.join(' ').slice(0, 40)}${one.disk === undefined ? '' : `, on ${one.disk}`}`
-    if (one.disk === undefined || cannotMount === 0) return [{ name, run: (creator) => refuses(creator, one) }]
-    process.stdout.write(`left out: ${name} (no file system can be mounted here)\n`)
+    if (one.disk === undefined || reason === undefined) return [{ name, run: (creator) => refuses(creator, one) }]
+    process.stdout.write(`left out: ${name} (${reason})\n`)
     return []
   })
   return [...refused, ...MADE]
