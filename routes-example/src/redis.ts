@@ -28,7 +28,8 @@ export class RedisConnection {
   #down = false
   #asking = false
   #timer: NodeJS.Timeout | undefined
-  #greeting: NodeJS.Timeout | undefined
+  /** Stops to wait for the greeting of a new connection. */
+  #greeted = (): void => {}
   #renewal: NodeJS.Timeout | undefined
   #closed = false
 
@@ -42,15 +43,16 @@ export class RedisConnection {
       socket: { connectTimeout: 2000, reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, LONGEST_WAIT_MS) }
     }) as Redis
     this.client.on('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(this.#greeting)
+      this.#greeted()
       this.#tell(error.message || String(error.code))
       if (UNREADABLE.test(error.message)) this.#renew(LONGEST_WAIT_MS)
     })
     this.client.on('connect', () => {
-      this.#greeting = setTimeout(() => this.#replace('it accepts connections but does not answer'), ANSWER_WITHIN_MS)
+      this.#greeted()
+      this.#greeted = afterTurns(ANSWER_WITHIN_MS, () => this.#replace('it accepts connections but does not answer'))
     })
     this.client.on('ready', () => {
-      clearTimeout(this.#greeting)
+      this.#greeted()
       this.#down = false
       log.info('Redis ready')
     })
@@ -61,7 +63,7 @@ export class RedisConnection {
   close(): void {
     this.#closed = true
     clearInterval(this.#timer)
-    clearTimeout(this.#greeting)
+    this.#greeted()
     clearTimeout(this.#renewal)
     this.client.destroy()
   }
@@ -69,16 +71,10 @@ export class RedisConnection {
   async #ask(): Promise<void> {
     if (this.#asking || !this.client.isReady) return
     this.#asking = true
-    let answered = false
-    const end = (): void => {
-      if (!answered) this.#replace('it does not answer')
-    }
-    // One more turn: when this process was busy for all that time, the answer is there and has yet to be read.
-    const limit = setTimeout(() => setImmediate(end), ANSWER_WITHIN_MS)
+    const stop = afterTurns(ANSWER_WITHIN_MS, () => this.#replace('it does not answer'))
     // A refusal is an answer, too; a connection that ends is replaced by the client.
     await this.client.ping().catch(() => {})
-    answered = true
-    clearTimeout(limit)
+    stop()
     this.#asking = false
   }
 
@@ -113,10 +109,28 @@ export async function untilReady(client: Redis): Promise<void> {
 
 /** What Redis answers, or a rejection when it does not answer in time: it may hang with its connections open. */
 export function inTime<T>(work: Promise<T>): Promise<T> {
-  const late = new Promise<never>((_resolve, reject) => {
-    const expire = () => reject(new Error('Redis did not answer in time'))
-    // One more turn: when this process was busy for all that time, the answer is there and has yet to be read.
-    setTimeout(() => setImmediate(expire), COMMAND_MS).unref()
+  return new Promise((resolve, reject) => {
+    const stop = afterTurns(COMMAND_MS, () => reject(new Error('Redis did not answer in time')))
+    work.then(resolve, reject)
+    work.then(stop, stop)
   })
-  return Promise.race([work, late])
+}
+
+/**
+ * Calls a function after so many milliseconds, unless it is stopped before. They are waited for in four parts: while this process
+ * is busy it neither sends what it asks nor reads what is answered, so that counts as one part at most, however long it takes.
+ */
+function afterTurns(milliseconds: number, end: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  let left = 4
+  const waitOn = (): void => {
+    if (left-- > 0) timer = setTimeout(() => setImmediate(next), milliseconds / 4).unref() // the turn reads what has come
+    else end()
+  }
+  const next = (): void => void (timer !== undefined && waitOn())
+  waitOn()
+  return () => {
+    clearTimeout(timer)
+    timer = undefined
+  }
 }

@@ -7,9 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createTokenService } from 'twinroute/auth'
 import { readConfig } from '../../routes-example/dist/config.js'
+import { Database } from '../../routes-example/dist/database/database.js'
+import { redisSessions } from '../../routes-example/dist/sessions/redis-store.js'
 import {
   type Answer,
   type Call,
@@ -123,6 +126,51 @@ t.test('the example lives through what happens to PostgreSQL', { skip: noCluster
     t.equal((await call('POST', '/api/auth/register', account)).status, 201, 'it works without a restart')
     server.process.kill('SIGTERM')
     await once(server.process, 'exit')
+  })
+
+  await t.test('the log says where the database is, and nothing of its password', async (t) => {
+    const place = `127.0.0.1:${cluster.port}/postgres`
+    for (const [url, said] of [
+      [`postgres://postgres:secret-pa@ss@${place}`, place],
+      [`postgres://postgres:secret-pa%2Fss@${place}?application_name=x`, place],
+      [`postgres://postgres@${place}?password=secret-pass`, place],
+      [`postgres://postgres:secret-pa/ss@${place}`, '%2F'],
+      [`postgres://postgres:1234/secret-ss@${place}`, '%2F'],
+      [`postgres://postgres:1234#secret@${place}`, '%23']
+    ] as const) {
+      const lines: string[] = []
+      const note = (line: string) => void lines.push(line)
+      const database = new Database(url, { info: note, error: note })
+      await database.start()
+      await database.stop()
+      t.equal(lines.length, 1, url)
+      t.ok(lines[0]?.includes(said), `${url}: ${lines[0]}`)
+      t.notMatch(lines[0], /secret|1234/, url)
+    }
+  })
+
+  await t.test('a migration may take longer than a query may', async (t) => {
+    const DATABASE_URL = await createDatabase(t)
+    const blocker = new pg.Client({ connectionString: DATABASE_URL })
+    await blocker.connect()
+    await blocker.query('select pg_advisory_lock($1)', [6_170_411]) // as an instance that migrates
+    const said: string[] = []
+    const note = (line: string) => void said.push(line)
+    const waiting = `select pid, extract(epoch from now() - query_start)::float as seconds from pg_stat_activity
+      where datname = current_database() and wait_event = 'advisory'`
+    const waiters = async () => (await blocker.query<{ pid: number; seconds: number }>(waiting)).rows
+    const database = new Database(DATABASE_URL, { info: note, error: note })
+    const started = database.start()
+    await until(async () => said.length > 0 || (await waiters()).some(({ seconds }) => seconds > 7))
+    t.strictSame(said, [], 'it waits, and is not tried again')
+    const stopped = new Database(DATABASE_URL, { info: note, error: note })
+    void stopped.start()
+    await until(async () => (await waiters()).length === 2)
+    await stopped.stop() // does not wait for the lock
+    await blocker.end()
+    await started
+    t.match(said, [/^database ready/])
+    await database.stop()
   })
 
   await t.test('PostgreSQL is killed under load: nothing acknowledged is lost, nothing is restarted', async (t) => {
@@ -378,8 +426,30 @@ t.test(
     const REDIS_URL = `redis://127.0.0.1:${await closedPort()}`
     const alone = await startExample(t, { ...env, REDIS_URL })
     unavailable(t, await alone.call('GET', '/session/draft', { headers }), 'no sessions without Redis')
+    unavailable(t, await alone.call('PUT', '/session/draft', { body: { title: 'Lost' } }), 'nor is one begun')
     for (let count = 1; count <= 5; count++) t.equal((await attempt(alone)).status, 401, 'logins are counted here')
     t.equal((await attempt(alone)).status, 429)
+  }
+)
+
+t.test(
+  'a session that could not be saved is saved by the next attempt, and no attempt says so that has not done it',
+  { skip: (await redisAnswers()) ? false : `no Redis at ${REDIS}` },
+  async (t) => {
+    const { createClient } = await import('redis')
+    const client = createClient({ url: REDIS, disableOfflineQueue: true })
+    const prefix = `twinroute-test-${randomUUID()}`
+    const { store } = redisSessions(client as never, prefix)
+    const session = { cookie: { maxAge: 60_000 }, draft: 'kept' } as never
+    const set = () => new Promise<unknown>((resolve) => store.set('id', session, resolve))
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      t.match(await set(), { statusCode: 503 }, `attempt ${attempt} while Redis is away`)
+    }
+    await client.connect()
+    t.teardown(() => client.destroy())
+    t.equal(await set(), null)
+    t.match(await new Promise((resolve) => store.get('id', (_error, found) => resolve(found))), { draft: 'kept' })
+    await client.del(await client.keys(`${prefix}:*`))
   }
 )
 

@@ -12,6 +12,8 @@ export interface Connection {
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Brings the tables up to date with the SQL files of `migrations/`. */
   migrate(): Promise<void>
+  /** Ends a migration that is under way. */
+  interrupt(): void
   /** Rejects when the database does not answer, soon. */
   ping(): Promise<void>
   /** Begins anew with other connections; called when the database was away. */

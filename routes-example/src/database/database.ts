@@ -1,5 +1,6 @@
 import { type Connection, connect, type Db } from './connection.js'
 import { DatabaseUnavailable, isConnectionLoss, rootCause, translate } from './errors.js'
+import { placeOf } from './place.js'
 import { isOverWithin } from './time-limit.js'
 
 export type { Db } from './connection.js'
@@ -71,8 +72,10 @@ export class Database {
     this.#ready = false
     clearTimeout(this.#timer)
     const closed = this.#attempt.then(() => this.#connection?.close())
-    // An attempt to reach a server that hangs must not hold the end of the process.
-    if (await isOverWithin(GOODBYE_MS, this.#attempt)) await closed
+    if (await isOverWithin(GOODBYE_MS, this.#attempt)) return closed
+    // An attempt to reach a server that hangs, and a migration that takes long, must not hold the end of the process.
+    this.#connection?.interrupt()
+    await isOverWithin(GOODBYE_MS, closed)
   }
 
   async #use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -95,7 +98,7 @@ export class Database {
       this.#ready = true
       this.#down = false
       this.#saidWhy = false
-      this.#log.info(`database ready: ${redacted(this.#url)}`)
+      this.#log.info(`database ready: ${placeOf(this.#url)}`)
     } catch (error) {
       this.#down = true
       this.#sayOnce(rootCause(error) as Error)
@@ -114,7 +117,7 @@ export class Database {
     if (this.#saidWhy || this.#stopped) return
     this.#saidWhy = true
     const reason = error.message || (error as NodeJS.ErrnoException).code || 'no reason given'
-    this.#log.error(`database not reachable: ${redacted(this.#url)} (${reason}); answering 503 and trying again`)
+    this.#log.error(`database not reachable: ${placeOf(this.#url)} (${reason}); answering 503 and trying again`)
   }
 
   #tryAgain(wait: number): void {
@@ -125,9 +128,4 @@ export class Database {
     }, wait)
     this.#timer.unref()
   }
-}
-
-/** The address without its password. */
-function redacted(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@')
 }

@@ -19,6 +19,7 @@ export class PostgresConnection implements Connection {
   readonly #onLost: (error: Error) => void
   #pool: pg.Pool
   #db: Db
+  #migrating: pg.Client | undefined
 
   /** @param onLost called whenever a connection breaks while nobody waits for it */
   constructor(url: string, onLost: (error: Error) => void) {
@@ -36,8 +37,31 @@ export class PostgresConnection implements Connection {
     return transactionOn(this.#pool, (client) => work(drizzle(client, { schema })))
   }
 
-  migrate(): Promise<void> {
-    return migrateAlone(this.#pool)
+  /**
+   * On a connection of its own, which has no time limit for a statement: a migration may take long, and so may the wait for another
+   * instance that migrates. A server that is gone meanwhile is noticed by the system.
+   */
+  async migrate(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: ANSWER_WITHIN_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: ANSWER_WITHIN_MS
+    })
+    client.on('error', () => {}) // the caller hears of it as well
+    this.#migrating = client
+    try {
+      await client.connect()
+      await migrateAlone(client)
+    } finally {
+      // Closing the connection gives the lock back, whatever state it is in.
+      client.end().catch(() => {})
+      this.#migrating = undefined
+    }
+  }
+
+  interrupt(): void {
+    this.#migrating?.end().catch(() => {})
   }
 
   /** On a connection of its own: those of the pool may be the ones that hang, or all be taken. */
@@ -113,13 +137,7 @@ async function transactionOn<T>(pool: pg.Pool, work: (client: pg.PoolClient) => 
 }
 
 /** Several instances may start at once; one migrates and the others wait for it. */
-async function migrateAlone(pool: pg.Pool): Promise<void> {
-  const client = await pool.connect()
-  try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    await migrate(drizzle(client), { migrationsFolder })
-  } finally {
-    // Closing the connection gives the lock back, whatever state it is in.
-    client.release(true)
-  }
+async function migrateAlone(client: pg.Client): Promise<void> {
+  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+  await migrate(drizzle(client), { migrationsFolder })
 }

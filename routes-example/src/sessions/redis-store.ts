@@ -3,21 +3,29 @@ import { RedisStore } from 'connect-redis'
 import { ApiError } from 'twinroute'
 import { inTime, type Redis } from '../redis.js'
 
+export interface RedisSessions {
+  store: SessionStore
+  /** Whether the last attempt to save a session has failed. */
+  isUnsaved(session: object): boolean
+}
+
 /** Sessions all instances share. Without Redis there are none: requests of the group get 503. */
-export function redisSessions(client: Redis, prefix: string): SessionStore {
+export function redisSessions(client: Redis, prefix: string): RedisSessions {
   const store = new RedisStore({ client, prefix: `${prefix}:session:` })
-  const refused = new WeakSet<object>()
+  const unsaved = new WeakSet<object>()
   return {
-    get: (id, done) => void settle(store.get(id), done),
-    set(id, session, done) {
-      // The answer that says so is sent with the same session, and would fail for the same reason.
-      if (refused.has(session)) return done(null)
-      void settle(store.set(id, session as never), (error) => {
-        if (error !== null) refused.add(session)
-        done(error)
-      })
-    },
-    destroy: (id, done) => void settle(store.destroy(id), done)
+    isUnsaved: (session) => unsaved.has(session),
+    store: {
+      get: (id, done) => void settle(store.get(id), done),
+      set(id, session, done) {
+        void settle(store.set(id, session as never), (error) => {
+          if (error === null) unsaved.delete(session)
+          else unsaved.add(session)
+          done(error)
+        })
+      },
+      destroy: (id, done) => void settle(store.destroy(id), done)
+    }
   }
 }
 

@@ -18,13 +18,20 @@ export interface SessionOptions {
 /** The routes of `sessions/api/`: the only ones that read a session, so no other request pays for one. */
 export async function sessionGroup(app: FastifyInstance, { config, redis }: SessionOptions): Promise<void> {
   const { mode, sessionSecret, secureCookies, redisPrefix } = config
+  const sessions = redis && redisSessions(redis, redisPrefix)
   if (!app.hasDecorator('parseCookie')) await app.register(cookie)
+  // The plugin saves with each answer, also with the one that says that the session could not be saved: that would fail once more.
+  if (sessions !== undefined) {
+    app.addHook('onSend', async (request, reply) => {
+      if (reply.statusCode >= 400 && sessions.isUnsaved(request.session)) Reflect.set(request, 'session', null)
+    })
+  }
   await app.register(session, {
     // A random one ends sessions with the process.
     secret: sessionSecret ?? randomBytes(32).toString('hex'),
     saveUninitialized: false,
     cookie: { httpOnly: true, sameSite: 'lax', secure: secureCookies, maxAge: SESSION_LIFE_MS },
-    ...(redis && { store: redisSessions(redis, redisPrefix) })
+    ...(sessions && { store: sessions.store })
   })
   await app.register(fileRoutes, { apiDir: new URL('./api', import.meta.url), baseRoute: '/session', mode })
 }
