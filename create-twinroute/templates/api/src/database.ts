@@ -36,13 +36,15 @@ export const database = {
 }
 
 async function open(): Promise<Connection> {
-  const connection = await connect(process.env.DATABASE_URL || 'file:.data/database')
-  await connection.query(await readFile(new URL('./schema.sql', import.meta.url), 'utf8'))
+  const url = process.env.DATABASE_URL || 'file:.data/database'
+  const schema = await readFile(new URL('./schema.sql', import.meta.url), 'utf8')
+  if (/^postgres(ql)?:/.test(url)) return connectServer(url, schema)
+  const connection = await openEmbedded(url)
+  await connection.exec(schema)
   return connection
 }
 
-async function connect(url: string): Promise<Connection> {
-  if (/^postgres(ql)?:/.test(url)) return connectServer(url)
+async function openEmbedded(url: string) {
   const { PGlite } = await import('@electric-sql/pglite')
   if (!url.startsWith('file:')) return PGlite.create('memory://')
   const folder = resolve(url.slice('file:'.length))
@@ -50,9 +52,17 @@ async function connect(url: string): Promise<Connection> {
   return PGlite.create(folder)
 }
 
-async function connectServer(connectionString: string): Promise<Connection> {
+const ANSWER_WITHIN_MS = 5000
+
+async function connectServer(connectionString: string, schema: string): Promise<Connection> {
   const { default: pg } = await import('pg')
-  const pool = new pg.Pool({ connectionString })
+  const limit = { connectionString, connectionTimeoutMillis: ANSWER_WITHIN_MS, keepAlive: true }
+  const first = new pg.Client(limit) // a change of the tables may take longer than a query may
+  first.on('error', () => {}) // what waits below is told, too
+  await first.connect()
+  await first.query(schema).finally(() => first.end())
+  // The server ends a statement that takes too long; a server that hangs is given up on this side.
+  const pool = new pg.Pool({ ...limit, statement_timeout: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS + 500 })
   pool.on('error', (error) => console.error(error.message)) // an idle connection broke; the next query makes a new one
   return {
     query: async <Row>(text: string, values: unknown[] = []) => ({
