@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { fromHere, printError } from '../output.js'
 import { makeFolder } from '../text-file.js'
 import { CommandError } from '../usage.js'
-import { replaceEntries } from './replace-entries.js'
+import { replaceEntries } from './output-entries.js'
 
 /**
  * The output in the making: a folder beside the real one, which takes its place when it is complete. Whatever happens

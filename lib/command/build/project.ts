@@ -1,9 +1,10 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { findEntry } from '../entry.js'
 import { fromHere } from '../output.js'
 import { kindOf } from '../path-kind.js'
 import { CommandError } from '../usage.js'
+import { isEmpty } from './output-entries.js'
 
 const DEFAULT_OUTPUT = 'dist'
 
@@ -62,10 +63,6 @@ function checkOutput({ folder, entry, output }: Project): void {
     `${shown} holds files that no build has written, and a build replaces all of it\n` +
       'Remove it if nothing in it is needed, or name another folder: --out FOLDER'
   )
-}
-
-function isEmpty(folder: string): boolean {
-  return readdirSync(folder).length === 0
 }
 
 /** The package.json that a build writes. */

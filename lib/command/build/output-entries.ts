@@ -1,6 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
+export function isEmpty(folder: string): boolean {
+  return readdirSync(folder).length === 0
+}
+
 /**
  * Gives a folder the entries of another one, which may be on another disk. Whatever fails, it has its own again.
  * @returns a folder with the old ones
