@@ -9,6 +9,9 @@ import { gzipSync } from 'node:zlib'
 import express from 'express'
 import t from 'tap'
 import { errorHandler, type AppOptions } from 'twinroute'
+import { validate } from 'twinroute/http'
+import { z } from 'zod'
+import { connectTo } from './support/connection.js'
 import { addressOf, appOf, callByInject, callOver, hostOf, logBook, onEveryHost, type Routes } from './support/hosts.js'
 
 type AnyHandler = (request: any, response: any) => unknown
@@ -1543,6 +1546,54 @@ t.test('an answer without a body is an answer at the handler timeout, too', asyn
     }
   }
 })
+
+t.test(
+  'at the handler timeout a client that is slow to send its body gets 408, one that is not answered 503',
+  async (t) => {
+    const readsAll = async (request: any, _response: any, next: any): Promise<void> => {
+      for await (const _chunk of request);
+      next()
+    }
+    const never = async (): Promise<never> => new Promise(() => {})
+    const config = { timeout: 40 }
+    const routes = {
+      validated: { POST: never, middleware: [validate(z.object({ a: z.string() }))], config },
+      form: { POST: (request: any) => request.formData(), config },
+      stream: { POST: never, middleware: [readsAll], config },
+      unread: { POST: never, config: { ...config, bodyParser: false } },
+      silent: { POST: never, config }
+    } satisfies Routes
+    const MULTIPART = 'multipart/form-data; boundary=X'
+    const PART = '--X\r\ncontent-disposition: form-data; name="f"\r\n\r\nte'
+    for (const { name, path, type = 'application/json', sent, status } of [
+      { name: 'validate waits for a body', path: 'validated', sent: '{"a"', status: 408 },
+      { name: 'the handler waits for a form', path: 'form', type: MULTIPART, sent: PART, status: 408 },
+      { name: 'a middleware reads the stream', path: 'stream', sent: '{"a"', status: 408 },
+      { name: 'nobody reads the body', path: 'unread', sent: '{"a"', status: 503 },
+      { name: 'the body has arrived', path: 'silent', sent: '{"a":"b"}', status: 503 }
+    ]) {
+      for (const build of [appOf, hostOf]) {
+        t.test(`${name}, on ${build === appOf ? 'an app' : 'a host'}`, async (t) => {
+          const { logger, entries } = logBook()
+          const app = await build(t, { routes, options: { errorHandler, fastifyOptions: { logger } } })
+          const connection = await connectTo(await addressOf(app))
+          t.teardown(() => connection.socket.destroy())
+          const length = path === 'silent' ? sent.length : 1000
+          const fields = `Host: test\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n`
+          await connection.send(`POST /api/${path} HTTP/1.1\r\n${fields}\r\n${sent}`)
+          await connection.receives(/"code":"\w+"/)
+          const [head = '', body = ''] = connection.text.split('\r\n\r\n')
+          t.match(head, new RegExp(`^HTTP/1.1 ${status} `))
+          if (status === 503) return
+          t.match(body, '"code":"REQUEST_TIMEOUT","message":"The request did not arrive in time"')
+          t.match(head, /^connection: close$/im, 'what is still to come is no request')
+          await connection.closed
+          t.strictSame(entries, [], "a client's fault is no line of the log")
+        })
+      }
+    }
+  }
+)
 
 async function statusOverHttp2(t: any, address: string, method: string): Promise<unknown> {
   const session = connectHttp2(address)

@@ -125,6 +125,12 @@ export function awaitBody(request: LinkedRequest, limit: number, done: Done): vo
   })
 }
 
+/** Whether it is the client's turn: all that has arrived of the body is read, and there is more to come. */
+export function waitsForClient(request: LinkedRequest): boolean {
+  if (request.complete || request.readableEnded) return false
+  return request[kWake] !== null || (request.readableDidRead && request.readableLength === 0)
+}
+
 /**
  * Ends body parsing. With `bodyParser: 'early'` the error is kept and raised just before the handler, unless a middleware
  * sets `request.body` first.

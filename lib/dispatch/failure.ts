@@ -3,6 +3,7 @@
 // answers it (errors/error-handler.ts, `statusOf`): a status such as 409 is the `statusCode` or `status` of the error itself,
 // which errors/api-error.ts sets. Fastify's own handler reads the same `statusCode`.
 import type { FastifyReply } from 'fastify'
+import { ApiError } from '../errors/api-error.js'
 import { addErrorHeaders } from '../errors/error-headers.js'
 import { readProperty } from '../errors/read-property.js'
 import { routeNotFound } from '../errors/refusals.js'
@@ -96,6 +97,7 @@ export function cutOff(reply: FastifyReply, response: LinkedResponse, error: unk
 }
 
 function logAfterAnswer({ log }: FastifyReply, error: unknown): void {
+  if (error instanceof ApiError && error.code === 'REQUEST_ABORTED') return // nobody wants the rest of that body any more
   logError(log, { err: error }, 'An error came after the answer')
 }
 

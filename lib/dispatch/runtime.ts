@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Mode } from '../contract/mode.js'
+import { waitsForClient } from '../body/await-body.js'
 import { ApiError } from '../errors/api-error.js'
+import { requestTimeout } from '../errors/refusals.js'
 import { createExpressSide, type ExpressSide } from '../express/classes.js'
 import { Deadline } from '../link/handler-timeout.js'
 import { loggedRequest } from '../errors/readable-error.js'
@@ -78,12 +80,12 @@ export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOpti
   return runtime
 }
 
-/** 503 for a request whose middleware or handler has not answered in time. */
+/** 503 for a request whose middleware or handler has not answered in time, 408 where they wait for the rest of its body. */
 function expire(runtime: Runtime, response: LinkedResponse, waiting: Waiting): void {
   const reply = response[kReply]
   if (reply === null || (reply.sent && !response.writableEnded)) return // it was hijacked
-  const error = noAnswer(reply, waiting)
   const request = reply.request.raw as LinkedRequest
+  const error = waitsForClient(request) ? requestTimeout() : noAnswer(reply, waiting)
   const abort = (request[kAbort] ??= new AbortController()) // also for a signal that is asked for later
   abort.abort(error)
   if (response[kAnswered] === HANDED_OVER) endEmpty(response, 503) // an onSend hook hangs, and would for an error, too

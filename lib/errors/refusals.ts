@@ -34,6 +34,13 @@ export function tooLarge(message: string): ApiError {
   return error
 }
 
+/** 408 (RFC 9110, section 15.5.9); the connection closes, since the rest of the request is not read. */
+export function requestTimeout(): ApiError {
+  const error = refusal(() => new ApiError(408, 'REQUEST_TIMEOUT', 'The request did not arrive in time'))
+  error.headers = { connection: 'close' }
+  return error
+}
+
 export function malformedBody(message: string): ApiError {
   return refusal(() => new ValidationError(message))
 }
