@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import Fastify from 'fastify'
+import createExpress from '../../../dist/express.js'
 import { createApp, errorHandler } from '../../../dist/index.js'
 import { observe, type SheddingOptions } from '../../../dist/observe.js'
 import { countsOf, withRoutes } from './app.js'
@@ -11,6 +12,33 @@ const OWN = ['/livez', '/readyz', '/metrics']
 /** Waits until the process is measured to be over its limits, as it is from the first sample on. */
 async function untilShed(read: () => Promise<{ statusCode: number }>): Promise<void> {
   while ((await read()).statusCode !== 503) await new Promise(setImmediate)
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, 'within half a minute')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+function block(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+/** A log, and the first warning in it. */
+function warningLog(): { logger: object; warning: () => Promise<string> } {
+  const warnings: string[] = []
+  const write = (line: string): void => {
+    const { level, msg } = JSON.parse(line) as { level: number; msg: string }
+    if (level === 40) warnings.push(msg)
+  }
+  const warning = async (): Promise<string> => {
+    await until(() => warnings.length > 0)
+    return warnings[0] ?? ''
+  }
+  return { logger: { stream: { write } }, warning }
 }
 
 /** Every process is over these. */
@@ -52,44 +80,74 @@ export const sheddingRows: readonly Row[] = [
       assert.equal((await host.inject('/work')).headers['retry-after'], '10')
       for (const path of OWN) assert.equal((await host.inject(path)).statusCode, 200, path)
       clearInterval(block)
-      while ((await host.inject('/work')).statusCode !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+      await until(async () => (await host.inject('/work')).statusCode === 200)
       await host.close()
     }
   ],
   [
     'after a handler that blocks for two seconds requests get 503 for a moment, probes 200, and the log names its route',
     async () => {
-      const lines: { level: number; msg: string }[] = []
-      const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
-      const host = Fastify({ logger: { stream } })
+      const { logger, warning } = warningLog()
+      const host = Fastify({ logger })
       await host.register(observe, { shedding: true })
       host.get('/work', async () => 'done')
       host.get('/block/:id', async () => {
-        const until = performance.now() + 2000
-        while (performance.now() < until);
+        block(2000)
         return 'late'
       })
       const address = await host.listen({ port: 0, host: '127.0.0.1' })
       const get = (path: string) => fetch(`${address}${path}`)
       // more than once only where the next request comes so late that the moment is over
-      const next = async (): Promise<Response> => {
+      const next = async (left = 20): Promise<Response> => {
         assert.equal(await (await get('/block/1?token=secret')).text(), 'late', 'what was begun is answered')
         const [work, ...own] = (await Promise.all(['/work', ...OWN].map(get))) as [Response, ...Response[]]
         assert.deepEqual(
           own.map(({ status }) => status),
           OWN.map(() => 200)
         )
-        return work.status === 503 ? work : next()
+        return work.status === 503 || left === 0 ? work : next(left - 1)
       }
       assert.equal((await next()).headers.get('retry-after'), '10')
-      while ((await get('/work')).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
-      const [warned = ''] = lines.filter(({ level }) => level === 40).map(({ msg }) => msg)
+      await until(async () => (await get('/work')).status === 200)
       assert.match(
-        warned,
+        await warning(),
         /^The event loop was blocked for [12]\.\d s: no request could be answered\. The request that began last is GET \/block\/:id$/
       )
       await host.close()
     }
+  ],
+  [
+    'the log names a route that blocks the event loop as the metrics do, for a route file and for Express',
+    () =>
+      withRoutes(
+        async (apiDir) => {
+          const { logger, warning } = warningLog()
+          const app = await createApp({ apiDir, mode: 'production', fastifyOptions: { logger: logger as never } })
+          await app.register(observe, { shedding: true })
+          await app.inject('/api/block/1')
+          assert.match(await warning(), /is GET \/api\/block\/\[id\]$/)
+          await app.close()
+          const express = createExpress()
+          const warnings: string[] = []
+          express.fastify.log.warn = (_data: unknown, text?: string) => void warnings.push(text ?? '')
+          await express.fastify.register(observe, { shedding: true })
+          express.get('/block/:id', (_request, response) => {
+            block(1500)
+            response.end()
+          })
+          await express.fastify.inject('/block/1')
+          await until(() => warnings.length > 0)
+          assert.match(warnings[0] ?? '', /is GET \/block\/:id$/)
+          await express.fastify.close()
+        },
+        {
+          'block/[id]': `export const GET = () => {
+            const end = performance.now() + 1500
+            while (performance.now() < end);
+            return {}
+          }`
+        }
+      )
   ],
   [
     'nothing is shed unless it was asked for',
