@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
+import { connectTo, get } from './connection.js'
 import { SERVER, type DevelopProject, type Files } from './develop-project.js'
 import { expectAnswer, type Row } from './develop-row.js'
 import { until } from './develop-until.js'
@@ -72,11 +73,14 @@ export const TURN_ROWS: Row[] = [
       )
       const page = await project.get('/api/one', { accept: 'text/html' })
       assert.match(page.text, /See what it has written to the terminal/)
+      const early = await connectTo(project.address) // as browsers do before they have a request
       const stream = await fetch(`${project.address}/__twinroute/reload`)
       project.remove('dying')
       await project.reload(() => project.write({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 2 })' }))
       await project.eventually('/api/one', '{"one":2}')
       await stream.text() // has ended: the page that shows the reason loads itself again
+      await early.send(get('/api/one'))
+      assert.equal(await early.closed, '') // the browser asks again on another one
     }
   },
   {
