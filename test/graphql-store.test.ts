@@ -554,6 +554,43 @@ t.test('a write while Redis comes back is told to Redis', async (t) => {
   )
 })
 
+t.test('a cluster client that does not tell whether it is ready is asked', async (t) => {
+  const { redis, keyPrefix } = await connectWithPrefix(t)
+  const cluster = { eval: redis.eval.bind(redis), connect: async () => undefined }
+  const warnings: string[] = []
+  const store = createRedisStore({ redis: cluster, keyPrefix, onWarning: (message) => void warnings.push(message) })
+  await store.set('Query.items#1', { value: 1 }, 60_000)
+  t.strictSame([await store.get('Query.items#1'), warnings], [{ value: 1 }, []])
+})
+
+t.test('writes that come as fast as Redis answers do not keep it away', async (t) => {
+  const { redis, keyPrefix } = await connectWithPrefix(t)
+  let isAway = true
+  let isBack = false
+  let isOver = false
+  let writes = 0
+  const client: RedisClient = {
+    isReady: true,
+    eval: async (script, options) => {
+      if (isAway) throw new Error('away')
+      if (!isBack && writes < 200) {
+        writes++
+        void store.bump('Query.items')
+      } else isOver = true
+      return redis.eval(script, options)
+    }
+  }
+  const onWarning = (message: string): void => void (isBack ||= message === BACK)
+  const store = createRedisStore({ redis: client, keyPrefix, onWarning })
+  const other = createRedisStore({ redis, keyPrefix })
+  await store.bump('Query.items')
+  const before = await other.generation('Query.items')
+  isAway = false
+  await until(() => isBack && isOver)
+  t.ok(writes < 200, `it is back after ${writes} writes`)
+  await until(async () => (await other.generation('Query.items')) !== before)
+})
+
 /** So many microtasks later. */
 async function afterTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await undefined

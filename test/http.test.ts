@@ -609,8 +609,17 @@ onEachEngine('rateLimit counts the attempts of each client in a window', async (
     t.strictSame(await statuses(url, ['192.0.2.1', '192.0.2.2']), [429, 200])
   })
 
+  t.test('every client of the redis package is taken, also one that does not tell whether it is ready', (t) => {
+    const query = { eval: async () => null, connect: async () => undefined }
+    for (const redis of [query, { ...query, isReady: true }, { ...query, isReady: false }]) {
+      t.doesNotThrow(() => rateLimit({ redis }), JSON.stringify(redis))
+    }
+    t.end()
+  })
+
   t.test('options that make no sense are refused at boot', async (t) => {
-    const ioredis = { status: 'ready', eval: async (_script: string, _keys: number, ..._args: string[]) => null }
+    const query = { eval: async (_script: string, _keys: number, ..._args: string[]) => null }
+    const ioredis = { ...query, connect: async () => undefined, status: 'ready' }
     const rows: readonly (readonly [options: unknown, message: RegExp | string])[] = [
       [{ attempts: 0 }, 'The option attempts of rateLimit must be a whole number of at least 1; it is 0'],
       [{ attempts: 1.5 }, /attempts .*it is 1\.5$/],
@@ -627,6 +636,7 @@ onEachEngine('rateLimit counts the attempts of each client in a window', async (
         { redis: ioredis },
         /redis of \w+ must be a client of the redis package, not of another such as ioredis; it is /
       ],
+      [{ redis: query }, /redis of \w+ must be a client of the redis package, not of another such as ioredis; it is /],
       [{ keyFor: 'ip' }, /keyFor of \w+ must be a function/],
       [{ keyPrefix: 1 }, /keyPrefix of \w+ must be a string/],
       [{ message: null }, /message of \w+ must be a string; it is null$/],

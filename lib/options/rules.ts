@@ -141,10 +141,16 @@ export function hasMethods(...names: readonly string[]): (value: unknown) => boo
   return (value) => isRecord(value) && names.every((name) => isFunction(Reflect.get(value, name)))
 }
 
-/** Clients of other packages have an `eval`, too, with other parameters; they do not have this property. */
+/** Clients of other packages have an `eval`, too, with other parameters. */
 export const REDIS_CLIENT: OptionRule = {
   expected: 'a client of the redis package, not of another such as ioredis',
-  accepts: (value) => hasMethods('eval')(value) && isFlag(Reflect.get(value as object, 'isReady'))
+  accepts: (value) => hasMethods('eval')(value) && isOfRedisPackage(value as object)
+}
+
+/** Many versions of its client for a cluster have no `isReady`; that of ioredis has a `status`, and others do not connect. */
+function isOfRedisPackage(client: object): boolean {
+  if (isFlag(Reflect.get(client, 'isReady'))) return true
+  return hasMethods('connect')(client) && !isText(Reflect.get(client, 'status'))
 }
 
 /** A whole number in a range. */

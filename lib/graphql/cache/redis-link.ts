@@ -24,8 +24,9 @@ export interface LinkOptions {
   onAway: (reason: string) => void
   /** Whether there is something that Redis must be told when it is back. */
   isOwed: () => boolean
-  /** Does what has to be done before Redis is asked again; it is away as long as this rejects. */
+  /** Does what has to be done before Redis is asked again; it is away as long as this rejects. It must come to an end. */
   beforeReturn: () => Promise<void>
+  /** Called in the turn in which Redis is back: what came to be owed since is to be sent in it, too. */
   onReturn: () => void
 }
 
@@ -82,7 +83,7 @@ export class RedisLink {
   /** What a script gives, also while Redis is away. Rejects when there is no answer in time. */
   async run(script: string, key: string, ...args: string[]): Promise<unknown> {
     const { redis, timeout } = this.#options
-    if (!redis.isReady) throw new Error('not connected') // or the command would wait in the client until it is
+    if (redis.isReady === false) throw new Error('not connected') // or the command would wait in the client until it is
     this.#open++
     this.#lastSent = performance.now()
     const answer = redis.eval(script, { keys: [key], arguments: args }).finally(() => this.#open--)
@@ -114,20 +115,20 @@ export class RedisLink {
     this.#isTrying = true
     const isBack = await this.#isBack()
     this.#isTrying = false
-    if (isBack) this.#options.onReturn()
-    else if (wasAsked || this.#wasAsked) this.#tryAfter(TRIAL_INTERVAL)
+    if (isBack) {
+      this.#isAway = false
+      this.#options.onReturn()
+    } else if (wasAsked || this.#wasAsked) this.#tryAfter(TRIAL_INTERVAL)
     else if (this.#options.isOwed()) this.#tryAfter(Math.min(this.#pause * 2, LONGEST_INTERVAL))
   }
 
   async #isBack(): Promise<boolean> {
-    const { redis, beforeReturn, isOwed } = this.#options
+    const { redis, beforeReturn } = this.#options
     // what was sent to a Redis that hangs is answered first when it goes on: more of it would only pile up
     const isWaiting = this.#open > 0 && performance.now() - this.#lastSent < LOST_AFTER
-    if (!redis.isReady || isWaiting) return false
+    if (redis.isReady === false || isWaiting) return false
     try {
-      do await beforeReturn()
-      while (isOwed()) // in one turn with what follows: what comes to be owed later is sent at once
-      this.#isAway = false
+      await beforeReturn()
       return true
     } catch {
       return false

@@ -32,7 +32,7 @@ export interface RedisStoreOptions {
   /** Bytes of the largest result that is kept. Default 1 MiB. */
   maxResultBytes?: number
   /**
-   * Called when Redis goes away and comes back, and once for each field some of whose results are not kept, with the reason. Default:
+   * Called when Redis goes away and comes back, and once for each field and reason for which some of its results are not kept. Default:
    * `process.emitWarning`.
    */
   onWarning?: (message: string) => void
@@ -110,7 +110,10 @@ class RedisStore implements ResultStore {
       onAway: (reason) => this.#warn(`Redis is away (${reason}): ${here} until it answers again`),
       isOwed: () => this.#outdated.size > 0,
       beforeReturn: () => this.#outdateInRedis(),
-      onReturn: () => this.#warn('Redis answers again, and results are shared')
+      onReturn: () => {
+        for (const [name, write] of this.#outdated) void this.#tellOf(name, write)
+        this.#warn('Redis answers again, and results are shared')
+      }
     })
   }
 
@@ -147,13 +150,18 @@ class RedisStore implements ResultStore {
     await this.#local.bump(name)
     const write = ++this.#writes
     this.#outdated.set(name, write) // before: when Redis comes back meanwhile it is told
+    await this.#tellOf(name, write)
+  }
+
+  async #tellOf(name: string, write: number): Promise<void> {
     const answer = await this.#link.ask(REMOVE, this.#generationKey(name))
     if (answer !== undefined) this.#isOutdated(name, write)
   }
 
-  /** What other processes were not told. That Redis takes a value is tried too: one whose memory is full answers reads. */
+  /** What other processes were not told so far: writes may come as fast as Redis answers. That Redis takes a value is tried too: one whose memory is full answers reads. */
   async #outdateInRedis(): Promise<void> {
-    for (const [name, write] of this.#outdated) {
+    const owed = [...this.#outdated]
+    for (const [name, write] of owed) {
       await this.#link.run(REMOVE, this.#generationKey(name))
       this.#isOutdated(name, write)
     }

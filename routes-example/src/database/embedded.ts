@@ -19,7 +19,7 @@ export async function connectEmbedded(url: string): Promise<Connection> {
       db,
       transaction: (work) => db.transaction(work),
       migrate: () => migrate(db, { migrationsFolder }),
-      interrupt: () => {}, // it takes no longer than the process can wait
+      interrupt: () => {}, // there is no server that could hang
       ping: async () => void (await client.query('select 1')),
       renew: () => {}, // there is no connection that could be dead
       close: () => client.close().finally(unlock)
