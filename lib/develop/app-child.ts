@@ -49,11 +49,14 @@ export class AppChild {
   #lastId = 0
   /** Files that it has loaded. */
   readonly #files = new Set<string>()
-  /** Files that it has been told of, and has not read. */
-  readonly #unseen: string[] = []
+  /** Files that it has been told of, and has not read, each with when. */
+  readonly #unseen: [file: string, time: number][] = []
   /** Of one at a breakpoint nothing is heard. */
   #isDebugged: boolean
   #hearing: NodeJS.Timeout | undefined
+  #isReady = false
+  /** It is to end: another one serves, or none is to. */
+  #isClosing = false
   /** It was ended because another one is to load a change. */
   wasStuck = false
 
@@ -81,18 +84,27 @@ export class AppChild {
   #hear(message: FromApp): void {
     this.#pulse.beat()
     if (message.type === 'alive') this.#isDebugged = message.isDebugged
-    else if (message.type === 'seen') this.#unseen.shift()
+    else if (message.type === 'seen') this.#hasSeen()
     else if (message.type === 'stops') clearTimeout(this.#hearing)
     else if (message.type === 'connected') this.#hasConnected(message.id)
     else if (message.type === 'runs') this.running = message.file
     else if (message.type === 'reads') this.#files.add(message.file)
-    else this.#options.onMessage(message, this)
+    else {
+      if (message.type === 'ready') this.#isReady = true
+      this.#options.onMessage(message, this)
+    }
+  }
+
+  /** While it begins, it may not yet have come to what blocks it. */
+  #hasSeen(): void {
+    const [, time = 0] = this.#unseen.shift() ?? []
+    if (this.#isReady && performance.now() - time < ANSWER_TIME) this.#options.patience.reset()
   }
 
   send(message: ToApp): void {
     if (this.#process.connected) this.#process.send(message, () => undefined) // it may end meanwhile
     if (message.type !== 'file') return
-    this.#unseen.push(message.file)
+    this.#unseen.push([message.file, performance.now()])
     if (this.#files.has(message.file)) this.#pulse.ask()
   }
 
@@ -129,6 +141,7 @@ export class AppChild {
 
   /** @param hearing milliseconds */
   async #close(message: ToApp, hearing: number): Promise<void> {
+    this.#isClosing = true
     this.send(message)
     clearTimeout(this.#hearing)
     const of = message.type === 'retire' ? 'the process that was replaced' : 'the process'
@@ -159,9 +172,9 @@ export class AppChild {
 
   /** A file that it has loaded, and that was saved, may end what the process is stuck in: another one is to load it. */
   #isSilentFor(time: number): void {
-    if (this.#isDebugged) return
+    if (this.#isDebugged || this.#isClosing) return
     const { patience, onSilence } = this.#options
-    const saved = this.#unseen.filter((file) => this.#files.has(file))
+    const saved = this.#unseen.map(([file]) => file).filter((file) => this.#files.has(file))
     if (time < patience.timeFor(saved)) {
       if (time === ANSWER_TIME) onSilence(this)
       return

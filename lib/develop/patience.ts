@@ -10,7 +10,7 @@ const GENERATED = /(?:^|[/\\])_*generated_*[/\\]|\.(?:gen|generated)\.\w+$/
 /**
  * How long a process may be silent while files have changed that it runs. A developer has corrected an endless loop, and
  * waits; or the program blocks for a while and has written them itself. The second would end every process that follows, so each
- * of them has twice the time of the one before.
+ * of them has twice the time of the one before, until a change comes to one that is ready and answers.
  */
 export class Patience {
   #time = ANSWER_TIME
@@ -23,5 +23,9 @@ export class Patience {
 
   grow(): void {
     this.#time = Math.min(2 * this.#time, LONGEST)
+  }
+
+  reset(): void {
+    this.#time = ANSWER_TIME
   }
 }

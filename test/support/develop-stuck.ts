@@ -7,9 +7,12 @@ import { until } from './develop-until.js'
 
 const ONE: Files = { 'src/server.ts': SERVER, 'src/api/one/route.ts': 'export const GET = () => ({ one: 1 })' }
 
-/** Runs a command of the shell for longer than a process may be silent, as a dump of a database does. */
-function blocking(command: string): string {
-  const text = JSON.stringify(`${command}; sleep 3.5; ${command}; sleep 3.5`)
+/**
+ * Runs a command of the shell for longer than a process may be silent, after it was last heard of, as a dump of a database does.
+ * @param half seconds
+ */
+function blocking(command: string, half = 4.5): string {
+  const text = JSON.stringify(`${command}; sleep ${half}; ${command}; sleep ${half}`)
   return `(await import('node:child_process')).execSync(${text})\n`
 }
 
@@ -19,23 +22,19 @@ function assertOneProcess(printed: string): void {
 }
 
 export const STUCK_ROWS: Row[] = [
-  ...[
-    ['a log', 'echo line >> app.log'],
-    ['a dump', 'echo line >> dump.sql'],
-    ['data that no module imports', 'date > data.json']
-  ].map(([what, command = '']): Row => ({
-    name: `a program that blocks for some seconds while it writes ${what} is not ended`,
-    files: { ...ONE, 'src/server.ts': blocking(command) + SERVER },
+  {
+    name: 'a program that blocks for some seconds while it writes data that no module imports is not ended',
+    files: { ...ONE, 'src/server.ts': blocking('date > data.json') + SERVER },
     async run(project) {
       await expectAnswer(project, '/api/one', { one: 1 })
       assertOneProcess(project.printed)
     }
-  })),
+  },
   {
-    name: 'a handler that blocks for some seconds while it writes a dump answers',
+    name: 'a handler that blocks for some seconds while it writes data that no module imports answers',
     files: {
       ...ONE,
-      'src/api/dump/route.ts': `export const GET = async () => { ${blocking('date > dump.sql')}return { dumped: 1 } }`
+      'src/api/dump/route.ts': `export const GET = async () => { ${blocking('date > data.json')}return { dumped: 1 } }`
     },
     async run(project) {
       await expectAnswer(project, '/api/dump', { dumped: 1 })
@@ -62,7 +61,7 @@ export const STUCK_ROWS: Row[] = [
     files: {
       ...ONE,
       'src/names.ts': 'export const name = "old"',
-      'src/server.ts': `import './names.js'\n${blocking(`echo 'export const name = "new"' > src/names.ts`)}${SERVER}`
+      'src/server.ts': `import './names.js'\n${blocking(`echo 'export const name = "new"' > src/names.ts`, 3.5)}${SERVER}`
     },
     isStarted: false,
     async run(project) {
@@ -85,6 +84,34 @@ export const STUCK_ROWS: Row[] = [
       await project.says(/the process that was replaced does not answer, and is ended/)
       await until(() => groupOf(project.pid).length === 2)
       await asked
+    }
+  },
+  {
+    name: 'a loop that nobody has been told of when the process is started anew by hand: no word asks to correct it',
+    files: { ...ONE, 'src/api/loop/route.ts': 'export const GET = () => { console.log("loops"); for (;;); }' },
+    async run(project) {
+      const asked = project.get('/api/loop').catch(() => undefined)
+      await project.says(/loops/)
+      await project.reload(() => project.type('s'))
+      await project.says(/the process that was replaced does not answer, and is ended/)
+      assert.doesNotMatch(project.printed, /still waits/)
+      await asked
+    }
+  },
+  {
+    name: 'each endless loop that is corrected is ended as soon as the one before it',
+    files: { ...ONE, 'src/api/two/route.ts': 'export const GET = () => ({ two: 2 })' },
+    async run(project) {
+      for (const turn of [1, 2, 3]) {
+        await project.change({ 'src/api/two/route.ts': `export const GET = () => { for (;;); } // ${turn}` })
+        const asked = project.get('/api/two').catch(() => undefined)
+        await project.says(new RegExp(`(?:still waits[^]*){${turn}}`))
+        await project.change({ 'src/api/two/route.ts': `export const GET = () => ({ two: ${turn} })` })
+        await project.eventually('/api/two', `{"two":${turn}}`)
+        await asked
+      }
+      const times = [...project.printed.matchAll(/has not answered for (\S+) s, and is ended/g)].map(([, time]) => time)
+      assert.ok(times.length === 3 && times.every((time) => Number(time) < 10), String(times))
     }
   },
   {
