@@ -3,14 +3,10 @@ import { basename, dirname, join } from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
 import { identityOf, isOlder, readText, statOf } from './file-state.js'
 import type { FileEvent } from './messages.js'
-import { outerFiles } from './outer-files.js'
+import { isOfProcess, outerFiles } from './outer-files.js'
 import { pollFile } from './polled-file.js'
 import { WatchFaults } from './watch-faults.js'
 import { isBelow, WatchedPaths } from './watched-paths.js'
-
-/** They take effect with a new process only: environment, module formats, paths, installed packages. */
-const OF_PROCESS =
-  /^(?:\.env(?:\..+)?|package\.json|tsconfig(?:\..+)?\.json|package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?)$/
 
 /** Milliseconds without a sign of a path before it is looked at: chokidar leaves out what comes soon after something else. */
 const LOOK_TIME = 25
@@ -183,10 +179,10 @@ export class FileWatch {
   }
 
   #tell(event: FileEvent, path: string): void {
-    const isOfProcess = OF_PROCESS.test(basename(path)) && this.#paths.isAtTop(path)
-    if (isOfProcess && !this.#differs(path)) return
-    if (!this.#isReady && (isOfProcess || (event === 'add' && isOlder(path, this.#begun)))) return
-    if (isOfProcess) this.#reactions.onProcessFile(path)
+    const isReplacing = isOfProcess(path) && this.#paths.isAtTop(path)
+    if (isReplacing && !this.#differs(path)) return
+    if (!this.#isReady && (isReplacing || (event === 'add' && isOlder(path, this.#begun)))) return
+    if (isReplacing) this.#reactions.onProcessFile(path)
     else this.#reactions.onFile(event, path)
   }
 

@@ -115,5 +115,24 @@ export const WATCH_ROWS: Row[] = [
       await project.reload(() => project.write({ 'package-lock.json': '{"lockfileVersion":3}' }))
       await project.says(/^twinroute package-lock\.json changed: the process is replaced/m)
     }
+  },
+  {
+    name: 'a file beside package.json that tsconfig.json extends is watched, whatever its name',
+    files: {
+      'base.json': '{ "compilerOptions": { "paths": { "@word": ["./words/first.ts"] } } }',
+      'tsconfig.json': '{ "extends": "./base.json" }',
+      'words/first.ts': 'export const word: string = "first"',
+      'words/second.ts': 'export const word: string = "second"',
+      'src/server.ts': SERVER,
+      'src/api/one/route.ts': 'import { word } from "@word"\nexport const GET = () => ({ word })'
+    },
+    async run(project) {
+      await expectAnswer(project, '/api/one', { word: 'first' })
+      await project.reload(() =>
+        project.write({ 'base.json': '{ "compilerOptions": { "paths": { "@word": ["./words/second.ts"] } } }' })
+      )
+      await project.says(/^twinroute base\.json changed: the process is replaced/m)
+      await project.eventually('/api/one', '{"word":"second"}')
+    }
   }
 ]
