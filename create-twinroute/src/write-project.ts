@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Choices } from './choices.js'
 import { missingFolders, wrongFolder } from './folders.js'
@@ -93,7 +93,8 @@ export function nextCommands(folder: string): string {
 
 /** A path as a shell takes it. Double quotes are for the shells of Windows, too; in those of others they leave a few characters alive. */
 function quoted(path: string): string {
-  if (/^[\w.@/\\:][\w.@/\\:+,=-]*$/.test(path)) return path
-  if (!/^-|["$`\\!]/.test(path)) return `"${path}"`
+  const plain = path.replaceAll(sep, '/') // a backslash separates folders on Windows only; other shells take it for a mark of their own
+  if (/^[\w.@/:][\w.@/:+,=-]*$/.test(plain)) return path
+  if (!/^-|["$`\\!]/.test(plain)) return `"${path}"`
   return `'${path.startsWith('-') ? './' : ''}${path.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -416,6 +416,62 @@ t.test('an output that is empty may be a link: the link stays, and the build is 
   t.equal(await ask('/api/a'), '1')
 })
 
+const LINKED: { what: string; links: Record<string, string>; out: string; place: string }[] = [
+  { what: 'a link to what is not there yet', links: { dist: 'release' }, out: 'dist', place: 'release' },
+  { what: 'a link on the way', links: { link: 'deep/er' }, out: 'link/app', place: 'deep/er/app' },
+  {
+    what: 'links that follow each other',
+    links: { dist: 'link/now', link: 'deep/er' },
+    out: 'dist',
+    place: 'deep/er/now'
+  },
+  {
+    what: 'a link out of a linked folder',
+    links: { link: 'deep/er', 'deep/er/dist': '../release' },
+    out: 'link/dist',
+    place: 'deep/release'
+  }
+]
+
+t.test('an output that is not there yet may be behind links', async (t) => {
+  for (const { what, links, out, place } of LINKED) {
+    const top = writeTree(t, { ...ROUTE, 'package.json': '{"type":"module"}' })
+    mkdirSync(join(top, 'deep/er'), { recursive: true })
+    for (const [path, target] of Object.entries(links)) symlinkSync(target, join(top, path))
+    for (const attempt of ['first', 'second']) {
+      t.match(
+        await runTwinroute(top, ['build', '--no-check', '--out', out]),
+        { code: 0, stderr: '' },
+        `${what}, ${attempt}`
+      )
+      t.ok(existsSync(join(top, place, 'server.js')), what)
+    }
+    for (const path of Object.keys(links)) t.ok(lstatSync(join(top, path)).isSymbolicLink(), what)
+    const { ask } = await startProgram(t, top, [out])
+    t.equal(await ask('/api/a'), '1', what)
+  }
+})
+
+t.test('a link that leads round in a circle is no output', async (t) => {
+  const top = writeTree(t, ROUTE)
+  symlinkSync('other', join(top, 'dist'))
+  symlinkSync('dist', join(top, 'other'))
+  t.match(await runTwinroute(top, ['build', '--no-check']), {
+    code: 2,
+    stderr: /is a link that leads nowhere\nRemove it/
+  })
+})
+
+t.test(
+  'an output that cannot be read is refused',
+  { skip: process.getuid?.() === 0 && 'root can read all' },
+  async (t) => {
+    const top = writeTree(t, ROUTE)
+    mkdirSync(join(top, 'dist'), { mode: 0o300 })
+    t.match(await runTwinroute(top, ['build', '--no-check']), { code: 2, stderr: /^dist cannot be read: EACCES/ })
+  }
+)
+
 t.test('a link to the sources is no output', async (t) => {
   const top = writeTree(t, ROUTE)
   symlinkSync('src', join(top, 'dist'))

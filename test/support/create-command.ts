@@ -140,7 +140,17 @@ const MADE: readonly CreateRow[] = [
   {
     name: 'the next commands can be typed as they are printed, whatever the folder is called',
     run({ command, scratch, env }) {
-      for (const folder of ['app', 'my app', "it's", '~', '$HOME', '"quoted" `id`', "both ' and $(id)", 'sub/my app']) {
+      for (const folder of [
+        'app',
+        'my app',
+        "it's",
+        '~',
+        '$HOME',
+        '"quoted" `id`',
+        "both ' and $(id)",
+        'sub/my app',
+        String.raw`a\b`
+      ]) {
         const cwd = mkdtempSync(join(scratch, 'typed-'))
         const { stdout } = spawnSync(command, [folder, '--name', 'app'], { cwd, env, encoding: 'utf8' })
         const [line = ''] = /^ {2}cd .*$/m.exec(stdout) ?? []

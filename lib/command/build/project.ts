@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { findEntry } from '../entry.js'
 import { fromHere } from '../output.js'
 import { kindOf } from '../path-kind.js'
 import { CommandError } from '../usage.js'
 import { isEmpty } from './output-entries.js'
+import { realPlace } from './real-place.js'
 
 const DEFAULT_OUTPUT = 'dist'
 
@@ -32,7 +33,7 @@ export function findProject(entry: string | undefined, output: string | undefine
     folder,
     entry: file,
     source: dirname(file),
-    output: behindLink(resolve(output ?? join(folder, DEFAULT_OUTPUT)))
+    output: realPlace(resolve(output ?? join(folder, DEFAULT_OUTPUT)))
   }
   checkOutput(project)
   return project
@@ -45,24 +46,28 @@ export function packageFolder(file: string): string | undefined {
   return folder === file ? undefined : packageFolder(folder)
 }
 
-/** Where a link leads: the link stays, and what is built is found from its real place, as Node finds it. */
-function behindLink(path: string): string {
-  return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path
-}
-
 /** The output is replaced as a whole, so nothing else may be in it. */
 function checkOutput({ folder, entry, output }: Project): void {
   const shown = fromHere(output) || '.'
-  if ([folder, entry].some((path) => isWithin(output, path))) {
+  if ([folder, entry].some((path) => isWithin(output, realpathSync(path)))) {
     throw new CommandError(`--out ${shown} holds the sources, and a build replaces all of it\nName a folder of its own`)
   }
   const kind = kindOf(output)
   if (kind === 'file') throw new CommandError(`--out ${shown} is a file\nName a folder`)
-  if (kind === undefined || isBuildOutput(output) || isEmpty(output)) return
+  if (kind === undefined || isBuildOutput(output) || holdsNothing(output)) return
   throw new CommandError(
     `${shown} holds files that no build has written, and a build replaces all of it\n` +
       'Remove it if nothing in it is needed, or name another folder: --out FOLDER'
   )
+}
+
+function holdsNothing(output: string): boolean {
+  try {
+    return isEmpty(output)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CommandError(`${fromHere(output)} cannot be read: ${reason}\nName a folder of your own: --out FOLDER`)
+  }
 }
 
 /** The package.json that a build writes. */

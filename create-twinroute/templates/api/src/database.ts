@@ -18,8 +18,14 @@ const shared = keep('database', () => ({ apps: 0, opening: undefined as Promise<
 export const database = {
   async start(): Promise<void> {
     shared.apps++
-    shared.opening ??= open()
-    await shared.opening
+    const opening = (shared.opening ??= open())
+    try {
+      await opening
+    } catch (error) {
+      shared.apps--
+      if (shared.opening === opening) shared.opening = undefined // the next app, such as that of the next save, tries again
+      throw error
+    }
   },
 
   async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -53,14 +59,20 @@ async function openEmbedded(url: string) {
 }
 
 const ANSWER_WITHIN_MS = 5000
+/** A change of the tables may take longer than a query may. Fastify gives the start of a plugin ten seconds unless told otherwise. */
+const SCHEMA_WITHIN_MS = 60_000
 
 async function connectServer(connectionString: string, schema: string): Promise<Connection> {
   const { default: pg } = await import('pg')
   const limit = { connectionString, connectionTimeoutMillis: ANSWER_WITHIN_MS, keepAlive: true }
-  const first = new pg.Client(limit) // a change of the tables may take longer than a query may
+  const first = new pg.Client({ ...limit, query_timeout: SCHEMA_WITHIN_MS })
   first.on('error', () => {}) // what waits below is told, too
-  await first.connect()
-  await first.query(schema).finally(() => first.end())
+  try {
+    await first.connect()
+    await first.query(schema)
+  } finally {
+    first.end().catch(() => {}) // not waited for: a server that hangs does not say goodbye
+  }
   // The server ends a statement that takes too long; a server that hangs is given up on this side.
   const pool = new pg.Pool({ ...limit, statement_timeout: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS + 500 })
   pool.on('error', (error) => console.error(error.message)) // an idle connection broke; the next query makes a new one
