@@ -9,12 +9,18 @@ const OF_PROCESS = new RegExp(
   `^(?:\\.env(?:\\..+)?|package\\.json|tsconfig(?:\\..+)?\\.json|(?:${LOCKS.join('|').replaceAll('.', '\\.')}))$`
 )
 
-/** Whether a file of this name, beside package.json, takes effect with a new process only: environment, module formats, paths, installed packages. */
+/**
+ * Whether a file of this name, beside package.json, takes effect with a new process only: environment, module formats, paths,
+ * installed packages.
+ */
 export function isOfProcess(file: string): boolean {
   return OF_PROCESS.test(basename(file))
 }
 
-/** What a process reads once, when it begins, and that {@link isOfProcess} does not know at the top of its package: as in a repository of several packages. */
+/**
+ * What a process reads once, when it begins, and that {@link isOfProcess} does not know at the top of its package: as in a
+ * repository of several packages.
+ */
 export function outerFiles(entry: string, root: string): string[] {
   const configs = nearest(dirname(entry), ['tsconfig.json']).flatMap((file) => [...withExtended(file)])
   const files = [ENVIRONMENT_FILE, ...nearest(root, LOCKS), ...configs]

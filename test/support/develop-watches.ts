@@ -16,16 +16,22 @@ const REFUSE = `
   }
   syncBuiltinESMExports()`
 
-/** A file system that keeps no births: what stands for one is the time of the last change. Writes down what is watched. */
-const NO_BIRTHS = `
+/**
+ * A file system that keeps no births: what stands for one is the time of the last change. Writes down what is watched.
+ * @param part of the paths on it
+ */
+const noBirths = (part: string): string => `
   const fs = require('node:fs')
   const { syncBuiltinESMExports } = require('node:module')
   const { statSync, watchFile } = fs
   const { stat } = fs.promises
-  const withoutBirth = (stats) => stats && Object.defineProperty(stats, 'birthtimeMs', { value: stats.ctimeMs })
+  const withoutBirth = (stats, path) =>
+    stats && String(path).includes('${part}')
+      ? Object.defineProperties(stats, { birthtimeMs: { value: stats.ctimeMs }, dev: { value: 1 } })
+      : stats
   if (process.send === undefined) {
-    fs.statSync = (...given) => withoutBirth(statSync(...given))
-    fs.promises.stat = async (...given) => withoutBirth(await stat(...given))
+    fs.statSync = (...given) => withoutBirth(statSync(...given), given[0])
+    fs.promises.stat = async (...given) => withoutBirth(await stat(...given), given[0])
     fs.watchFile = (path, ...given) => {
       fs.appendFileSync('watched', path + '\\n')
       return watchFile(path, ...given)
@@ -61,9 +67,12 @@ export const WATCH_ROWS: Row[] = [
       assert.equal(project.printed.match(/ENOSPC/g)?.length, 1)
     }
   },
-  {
-    name: 'a file system that is polled, and keeps no births of folders: a new file has no other one be watched anew',
-    files: { ...ONE, 'births.cjs': NO_BIRTHS },
+  ...[
+    ['a file system', ''],
+    ['another file system', '/src']
+  ].map(([what, part = '']): Row => ({
+    name: `${what} that is polled, and keeps no births of folders: a new file has no other one be watched anew`,
+    files: { ...ONE, 'births.cjs': noBirths(part) },
     env: { NODE_OPTIONS: '--require ./births.cjs', CHOKIDAR_USEPOLLING: '1' },
     async run(project) {
       for (const name of ['two', 'three']) {
@@ -74,7 +83,7 @@ export const WATCH_ROWS: Row[] = [
       const watched = readFileSync(project.path('watched'), 'utf8').split('\n')
       assert.equal(watched.filter((path) => path === project.path('src/server.ts')).length, 1)
     }
-  },
+  })),
   {
     name: 'the .env of the working directory is watched where the program is in a package below, also while there is none',
     files: {
