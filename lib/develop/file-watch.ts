@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
-import { identityOf, isOlder, readText, statOf } from './file-state.js'
+import { isOlder, readText, statOf } from './file-state.js'
+import { FolderBirths } from './folder-births.js'
 import type { FileEvent } from './messages.js'
 import { isOfProcess, outerFiles } from './outer-files.js'
 import { pollFile } from './polled-file.js'
@@ -35,8 +36,9 @@ export class FileWatch {
   readonly #reactions: Reactions
   #watcher: FSWatcher
   readonly #files = new Set<string>()
-  /** With what tells one from another in its place. */
-  readonly #folders = new Map<string, string>()
+  /** As they were when their watch began; none of one that had gone by then. */
+  readonly #folders = new Map<string, Stats | undefined>()
+  readonly #births = new FolderBirths()
   readonly #looks = new Map<string, NodeJS.Timeout>()
   readonly #texts = new Map<string, string | undefined>()
   /** The watcher tells of all files that it finds; those that have come since are changes, which the application may have missed. */
@@ -150,13 +152,16 @@ export class FileWatch {
   }
 
   #foundFolder(path: string, stats: Stats): void {
+    this.#births.see(stats)
     const known = this.#folders.get(path)
-    if (known === undefined) this.#watcher.add(path)
-    else if (known !== identityOf(this.#paths.root, stats)) this.#renew()
+    if (!this.#folders.has(path)) this.#watcher.add(path)
+    else if (known === undefined || this.#births.isAnother(known, stats)) this.#renew()
   }
 
   #addFolder(path: string, stats: Stats | undefined): void {
-    this.#folders.set(path, identityOf(this.#paths.root, stats ?? statOf(path)))
+    const now = stats ?? statOf(path)
+    if (now !== undefined) this.#births.see(now)
+    this.#folders.set(path, now)
     if (this.#isReady) setTimeout(() => this.#listAgain(path), FOLDER_TIME).unref()
   }
 
