@@ -8,6 +8,7 @@ import { isOverWithin } from './time-limit.js'
 
 const ANSWER_WITHIN_MS = 5000
 const PING_WITHIN_MS = 1000
+const MOST_SILENCES = 3
 const GOODBYE_MS = 1000
 
 // Any number, as long as all instances of this application take the same.
@@ -39,7 +40,7 @@ export class PostgresConnection implements Connection {
 
   /**
    * On a connection of its own, which has no time limit for a statement: a migration may take long, and so may the wait for another
-   * instance that migrates. A server that is gone meanwhile is noticed by the system.
+   * instance that migrates. A server that is gone meanwhile is noticed by the system, one that hangs by asking it on the side.
    */
   async migrate(): Promise<void> {
     const client = new pg.Client({
@@ -50,14 +51,32 @@ export class PostgresConnection implements Connection {
     })
     client.on('error', () => {}) // the caller hears of it as well
     this.#migrating = client
+    const watch = this.#watch(client)
     try {
       await client.connect()
       await migrateAlone(client)
     } finally {
+      clearInterval(watch)
       // Closing the connection gives the lock back, whatever state it is in.
       client.end().catch(() => {})
       this.#migrating = undefined
     }
+  }
+
+  /** Ends a connection when the server has not answered others several times in a row: it may only be busy, too. */
+  #watch(client: pg.Client): NodeJS.Timeout {
+    let silences = 0
+    const ask = async (): Promise<void> => {
+      try {
+        await this.ping()
+        silences = 0
+      } catch (error) {
+        // "Too many connections" is an answer, too.
+        silences = error instanceof pg.DatabaseError ? 0 : silences + 1
+      }
+      if (silences === MOST_SILENCES) client.end().catch(() => {})
+    }
+    return setInterval(() => void ask(), ANSWER_WITHIN_MS).unref()
   }
 
   interrupt(): void {
