@@ -56,6 +56,11 @@ async function startWithPosts(scope: Scope): Promise<{ server: ExampleServer; po
   return { server, posts }
 }
 
+/** The pool of the database opens as many connections as it may, so that those it opens later are not taken for clients. */
+async function fillPool(address: string): Promise<void> {
+  await inParallel(AT_ONCE, () => ask(`${address}/api/users`))
+}
+
 async function backAtBase(server: ExampleServer, base: number): Promise<number> {
   return until(`descriptors are back at ${base}`, () => server.descriptors() <= base)
 }
@@ -104,6 +109,7 @@ export const CONNECTION_ROWS: readonly Row[] = [
       const { server } = await startWithPosts(scope)
       const { address } = server
       const calm = await healthTime(address)
+      await fillPool(address)
       const before = { memory: server.memory(), descriptors: server.descriptors() }
       const slow = Array.from({ length: sizes.slow }, (_, index) => SLOW_KINDS[index % SLOW_KINDS.length])
       const open = await openSlow(scope, address, slow)
@@ -151,6 +157,7 @@ export const CONNECTION_ROWS: readonly Row[] = [
       const { address } = server
       await inParallel(100, (index) => leave(address, index))
       await until('all is quiet', () => server.uploads().length === 0)
+      await fillPool(address)
       const base = server.descriptors() + 2
       const before = await server.measure()
       await inParallel(sizes.aborts, (index) => leave(address, index))
@@ -206,7 +213,10 @@ async function openSlow(
     if (kind === undefined) return
     const connection = await open(scope, address)
     await connection.send(kind.first)
-    if (kind.drip === '') connection.socket.pause()
+    if (kind.drip === '') {
+      await connection.receives(/^HTTP/) // what making the answers costs is over then: only their readers are slow
+      connection.socket.pause()
+    }
     slow.push({ connection, kind })
   })
   const timer = setInterval(() => {

@@ -89,5 +89,5 @@ export function mib(bytes: number): string {
 /** The value that this part of them does not exceed. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
 }
