@@ -799,6 +799,20 @@ t.test('body middleware of Express finds the stream untouched', async (t) => {
   })
 })
 
+/** Asks again and again, without a listener. */
+async function readByTurns(request: any): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  while (
+    !request.readableEnded &&
+    chunks.reduce((sum, chunk) => sum + chunk.length, 0) < Number(request.get('content-length'))
+  ) {
+    const chunk = request.read() as Buffer | null
+    if (chunk === null) await turn()
+    else chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 t.test('the stream can be read after the body was parsed', async (t) => {
   const readers: readonly (readonly [string, (request: any) => Promise<Buffer>])[] = [
     ['for await', gather],
@@ -817,6 +831,28 @@ t.test('the stream can be read after the body was parsed', async (t) => {
         await turn()
         return gather(request)
       }
+    ],
+    ['read() without an event', readByTurns],
+    [
+      'readable events',
+      (request) =>
+        new Promise((resolve) => {
+          const chunks: Buffer[] = []
+          request
+            .on('readable', () => {
+              for (let chunk = request.read(); chunk !== null; chunk = request.read()) chunks.push(chunk as Buffer)
+            })
+            .on('end', () => resolve(Buffer.concat(chunks)))
+        })
+    ],
+    [
+      'another Express application, called as a function',
+      (request) =>
+        new Promise((resolve, reject) => {
+          const legacy = express()
+          legacy.use(express.raw({ type: () => true }), (inner, _response, _next) => resolve(inner.body as Buffer))
+          legacy(request, request.res, reject)
+        })
     ]
   ]
   const routes = Object.fromEntries(
@@ -840,6 +876,66 @@ t.test('the stream can be read after the body was parsed', async (t) => {
       }
     }
   })
+})
+
+t.test('middleware may begin to wait for the stream before the body arrives in one piece', async (t) => {
+  const waits: readonly (readonly [string, (request: any) => unknown])[] = [
+    ['read()', (request) => request.read()],
+    ['a readable listener', (request) => request.on('readable', () => {})],
+    ['pause()', (request) => request.pause()]
+  ]
+  const POST = async (request: any): Promise<object> => ({
+    parsed: request.body.a,
+    bytes: (await readByTurns(request)).toString()
+  })
+  const routes = Object.fromEntries(waits.map((_wait, index) => [`r${index}`, { POST }]))
+  const asked: (() => void)[] = []
+  const begin =
+    (wait: (request: any) => unknown): Middleware =>
+    (request, _response, next) => {
+      wait(request)
+      next()
+      asked.pop()?.()
+    }
+  const middleware = Object.fromEntries(waits.map(([, wait], index) => [`/api/r${index}`, [begin(wait)]]))
+  for (const build of [appOf, hostOf]) {
+    const address = await addressOf(await build(t, { routes, options: { middleware } }))
+    for (const [index, [rule]] of waits.entries()) {
+      const isAsked = new Promise<void>((resolve) => asked.push(resolve))
+      const wire = await new Wire(t, address).write(head(`POST /api/r${index}`, { ...JSON_TYPE, 'content-length': 7 }))
+      await isAsked
+      await wire.write('{"a":1}')
+      const received = await wire.until(/bytes.*\}$/)
+      t.strictSame(JSON.parse(bodiesOf(received)[0] as string), { parsed: 1, bytes: '{"a":1}' }, rule)
+    }
+  }
+})
+
+t.test('a body that nobody reads from the stream is gone before the next request of its connection', async (t) => {
+  const ends: string[] = []
+  const POST = (request: any): object => {
+    request.on('end', () => ends.push(`end ${request.body.a}`)).on('close', () => ends.push(`close ${request.body.a}`))
+    return { a: request.body.a }
+  }
+  for (const build of [appOf, hostOf]) {
+    const address = await addressOf(await build(t, { routes: { a: { POST } } }))
+    ends.length = 0
+    const wire = new Wire(t, address)
+    for (const a of [1, 2]) {
+      await wire.write(head('POST /api/a', { ...JSON_TYPE, 'content-length': 7 }) + `{"a":${a}}`)
+      await wire.until(new RegExp(`"a":${a}\\}$`))
+    }
+    const both = ['1', '2'].map((a) => head('POST /api/a', { ...JSON_TYPE, 'content-length': 10 }) + `{"a":"p${a}"}`)
+    await wire.write(both.join(''))
+    const received = await wire.until(/p2"\}$/)
+    t.strictSame(bodiesOf(received), ['{"a":1}', '{"a":2}', '{"a":"p1"}', '{"a":"p2"}'], 'also where two come at once')
+    while (!ends.includes('close p2')) await turn()
+    t.strictSame(
+      ends,
+      ['1', '2', 'p1', 'p2'].flatMap((a) => [`end ${a}`, `close ${a}`]),
+      'and its stream has ended'
+    )
+  }
 })
 
 t.test('the async context of the middleware reaches the handler through the body', async (t) => {

@@ -551,6 +551,22 @@ t.test('requestId is made for each request and never read from the wire', async 
       t.match((await call(line)).headers['x-request-id'], /^[\da-f-]{36}$/, `with ${line}`)
     }
   })
+  t.test('a thousand ids in a row are each another random UUID', async (t) => {
+    const app = await appOf(t, { routes })
+    const ids: string[] = []
+    for (let sent = 0; sent < 1000; sent++) ids.push((await app.inject('/api/a')).headers['x-request-id'] as string)
+    const isUuid = (id: string): boolean => /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id)
+    t.strictSame(
+      ids.filter((id) => !isUuid(id)),
+      []
+    )
+    t.equal(new Set(ids).size, ids.length)
+    // 30 digits are random: 15 of them are the same by chance once in some hundred thousand million ids
+    const same = ids
+      .slice(1)
+      .map((id, i) => [...id].filter((digit, at) => /[\da-f]/.test(digit) && digit === ids[i]?.[at]).length)
+    t.ok(Math.max(...same) < 17, `the ids tell nothing of each other: at most ${Math.max(...same)} digits are the same`)
+  })
   t.test('an x-request-id of the client is ignored unless requestIdHeader says so', async (t) => {
     const options = { fastifyOptions: { requestIdHeader: 'x-request-id' } }
     onEveryHost(t, { routes, options }, async (t, call) => {

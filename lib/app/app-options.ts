@@ -16,7 +16,6 @@ import {
 import { isRecord } from '../options/values.js'
 import { ROUTES_RULES } from '../options/routes-options.js'
 import { checkOrigins, CORS } from './cors.js'
-import { randomUUID } from 'node:crypto'
 import type { FastifyServerOptions } from 'fastify'
 import type { ExpressSide } from '../express/classes.js'
 import { kRequestId, type LinkedRequest } from '../link/state.js'
@@ -24,6 +23,7 @@ import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
 import { FailureLog, frameworkErrorHandler, type AppParts } from './install-error-handler.js'
 import { defaultLogger } from './readable-log.js'
+import { randomId } from './request-ids.js'
 import { routeDefaults, TRUST_PROXY } from '../options/defaults.js'
 
 /** Rejects a number of hops: Fastify trusts no hop then and Express does, and both must see the same client. */
@@ -124,7 +124,7 @@ interface ServerChoice {
 }
 
 function requestId(request: object): string {
-  return (request as Partial<LinkedRequest>)[kRequestId] ?? randomUUID()
+  return (request as Partial<LinkedRequest>)[kRequestId] ?? randomId()
 }
 
 /** Our request and response classes, where the kind of server takes them. Requests of HTTP/2 are prepared one by one. */

@@ -1,6 +1,6 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { deferContinue } from '../body/await-body.js'
+import { deferContinue } from '../body/tap.js'
 import { furtherServers, isAnswering } from '../link/private-names.js'
 import type { LinkedResponse } from '../link/state.js'
 import type { Shutdown } from './shutdown.js'

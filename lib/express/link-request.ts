@@ -1,6 +1,6 @@
 import http from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { armTap } from '../body/await-body.js'
+import { armTap } from '../body/tap.js'
 import type { ExpressSide } from './classes.js'
 import { joinHeaders } from '../answer/headers.js'
 import { headersOf, serverClassNames } from '../link/private-names.js'

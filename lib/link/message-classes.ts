@@ -13,6 +13,7 @@ import {
   kExpect,
   kForm,
   kHeaders,
+  kHeld,
   kInStack,
   kLimit,
   kLocals,
@@ -32,6 +33,7 @@ import {
   kTap,
   kTick,
   kWake,
+  kWasRead,
   OPEN,
   TAP_IDLE,
   type LinkedRequest,
@@ -59,6 +61,8 @@ export class StatefulRequest extends NodeRequest {
     this[kTap] = TAP_IDLE
     this[kChunks] = null
     this[kSize] = 0
+    this[kHeld] = null
+    this[kWasRead] = false
     this[kLimit] = 0
     this[kWake] = null
     this[kBodyError] = undefined
