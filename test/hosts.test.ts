@@ -417,6 +417,25 @@ const BEFORE_READY: readonly { name: string; run: (app: App, t: any) => Promise<
     want: [401, 200]
   },
   {
+    name: 'after() in an onRoute hook runs for file routes, and the boot waits for it',
+    run: async (app) => {
+      const seen: string[] = []
+      app.addHook('onRoute', function ({ url }) {
+        if (url !== '/api/hello') return
+        const waits = (_error: Error | null, done: () => void): void =>
+          void setImmediate(() => {
+            seen.push('callback')
+            done()
+          })
+        this.after(waits as () => void)
+        this.after(() => void seen.push('plain'))
+      })
+      await app.ready()
+      return seen.toSorted()
+    },
+    want: ['callback', 'plain']
+  },
+  {
     name: 'a method added to the server is refused with 405 by file routes',
     run: async (app) => {
       app.addHttpMethod('MKCOL', { hasBody: true })

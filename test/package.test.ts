@@ -82,7 +82,10 @@ const PUBLIC_NAMES = {
 const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', '@fastify/session', '@fastify/swagger']
 
 /** What `require('twinroute/express')` loads. */
-const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs']
+const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs', 'dist/engine-modules.cjs']
+
+/** What compiled modules are bundled into. */
+const BUNDLES = [...COMMONJS, 'dist/core.js']
 
 /** What the sources become, source maps left out. */
 function compiledFiles(): string[] {
@@ -132,6 +135,25 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
   )
 })
 
+const LOADED: Readonly<Record<string, readonly string[]>> = {
+  twinroute: ['core.js', 'engine-modules.cjs', 'engine.cjs', 'index.js'],
+  'twinroute/express': ['app/express-app.js', 'engine-modules.cjs', 'engine.cjs', 'express.js']
+}
+
+for (const [entry, files] of Object.entries(LOADED)) {
+  t.test(`${entry} loads bundles, not a file of each module`, async (t) => {
+    const own = pathToFileURL(join(root, 'dist/')).href
+    const loaded = (await filesLoadedBy(entry)).filter((url) => url.startsWith(own)).map((url) => url.slice(own.length))
+    t.strictSame([...new Set(loaded)].toSorted(), files)
+  })
+}
+
+t.test('small entries do not load the routes of files', async (t) => {
+  const core = pathToFileURL(join(root, 'dist/core.js')).href
+  for (const entry of ['twinroute/auth', 'twinroute/client', 'twinroute/http', 'twinroute/observe'])
+    t.notOk((await filesLoadedBy(entry)).includes(core), entry)
+})
+
 t.test('entries load their optional packages when they are registered', async (t) => {
   const optional = Object.keys(manifest.peerDependencies)
   t.strictSame(optional, Object.keys(manifest.peerDependenciesMeta), 'all peers are optional')
@@ -150,11 +172,11 @@ t.test('the package holds what users need', async (t) => {
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', ...playground]) {
     t.ok(files.includes(file), file)
   }
-  for (const file of [...compiledFiles(), ...COMMONJS]) t.ok(files.includes(file), file)
+  for (const file of [...compiledFiles(), ...BUNDLES]) t.ok(files.includes(file), file)
 })
 
 t.test('the package holds nothing else', async (t) => {
-  const known = new Set([...compiledFiles(), ...COMMONJS])
+  const known = new Set([...compiledFiles(), ...BUNDLES])
   const compiled = files.filter((file) => /^dist\/.*\.(c?js|c?js\.map|d\.c?ts)$/.test(file))
   const strangers = compiled.filter((file) => !known.has(file.replace(/\.map$/, '')))
   t.strictSame(strangers, [], 'dist/ holds only what lib/ makes: npm run clean && npm run build')

@@ -20,10 +20,11 @@ import { installErrorHandler } from './install-error-handler.js'
 import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
 import { installNotFound } from '../fastify/not-found-scopes.js'
 import { ignoreProcessEvents, isLogging, start } from './start.js'
-import { registerLast, reservePaths } from './register-last.js'
+import { registerLast } from './register-last.js'
+import { reservePaths } from './reserved-paths.js'
 import { prepareServers } from './servers.js'
 import { Shutdown } from './shutdown.js'
-import { describeRoutes } from '../fastify/describe-routes.js'
+import { bootWarnings, describeRoutes } from '../fastify/describe-routes.js'
 import { replaceMethod } from '../fastify/replace-method.js'
 
 type UsePath = string | RegExp | readonly (string | RegExp)[]
@@ -150,10 +151,9 @@ function refuseExpressListen(app: FastifyInstance): void {
  */
 function reportWhenReady(app: FastifyInstance, mode: Mode): void {
   app.addHook('onReady', async () => {
-    const report = describeRoutes(app)
-    for (const { code, files, message } of report.warnings) app.log.warn({ code, files }, message)
+    for (const { code, files, message } of bootWarnings(app)) app.log.warn({ code, files }, message)
     const development = currentDevelopment()
-    if (development !== undefined) development.showRoutes(report.toString())
-    else if (!isProduction(mode) && isLogging(app.log)) process.stdout.write(`${report.toString()}\n`)
+    if (development !== undefined) development.showRoutes(describeRoutes(app).toString())
+    else if (!isProduction(mode) && isLogging(app.log)) process.stdout.write(`${describeRoutes(app).toString()}\n`)
   })
 }

@@ -8,16 +8,34 @@ import type { PathGuard } from './guard-path.js'
 /** What a route answers, by method. Every method the server accepts has an entry. */
 export type MethodTable<Entry> = Readonly<Record<string, Entry>>
 
-/** Handlers of a route for all methods the server accepts: the exported ones, HEAD from GET, OPTIONS, and 405 for the rest. */
-export function methodTable(module: RouteModule, serverMethods: readonly string[]): MethodTable<Handler> {
-  const exported: Record<string, Handler | undefined> = { ...module.handlers }
-  const allow = allowedMethods(module)
-  const refuse = refuseMethod(allow)
-  const table: Record<string, Handler> = Object.create(null) as Record<string, Handler>
-  for (const method of serverMethods) table[method] = exported[method] ?? refuse
-  if (exported.HEAD === undefined && exported.GET !== undefined) table.HEAD = exported.GET
-  if (exported.OPTIONS === undefined) table.OPTIONS = () => ({ status: 204, headers: { allow } })
-  return table
+/** The handler of a route for each method the server accepts: the exported one, HEAD from GET, OPTIONS, and 405 for the rest. */
+export function createHandlers(module: RouteModule): (method: string) => Handler {
+  const exported: Readonly<Record<string, Handler | undefined>> = module.handlers
+  const { refuse, tellMethods } = answersBeside(module)
+  return (method) => {
+    const handler = exported[method] ?? (method === 'HEAD' ? exported.GET : undefined)
+    return handler ?? (method === 'OPTIONS' ? tellMethods : refuse)
+  }
+}
+
+/** What answers the methods that a route does not export. */
+interface AnswersBeside {
+  refuse: Handler
+  tellMethods: Handler
+}
+
+/** Routes with the same methods have the same. */
+const answersByMethods = new Map<string, AnswersBeside>()
+
+function answersBeside(module: RouteModule): AnswersBeside {
+  const methods = Object.keys(module.handlers).join()
+  let answers = answersByMethods.get(methods)
+  if (answers === undefined) {
+    const allow = allowedMethods(module)
+    answers = { refuse: refuseMethod(allow), tellMethods: () => ({ status: 204, headers: { allow } }) }
+    answersByMethods.set(methods, answers)
+  }
+  return answers
 }
 
 /** The `Allow` header of a route (RFC 9110, section 10.2.1): what it exports, HEAD beside GET, and OPTIONS always. */

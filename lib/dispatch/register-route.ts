@@ -1,13 +1,15 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { RouteState } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
+import type { Middleware } from '../contract/middleware.js'
 import { isRouteMethod, type RouteModule } from '../contract/route-module.js'
 import type { Binder } from '../middleware/bind.js'
-import { ownMiddleware } from '../middleware/chain.js'
+import { ownMiddleware, type BoundChain } from '../middleware/chain.js'
+import type { ChainRunner } from '../middleware/run-chain.js'
 import { paramReader, type ParamReading } from '../patterns/read-path.js'
 import { createChain } from './pass-chain.js'
 import { createBareHandler, createEntry, createHandler } from './file-route-hooks.js'
-import { needsHook, type MethodPlan, methodTable, type MethodTable } from './methods.js'
+import { needsHook, type MethodPlan, createHandlers, type MethodTable } from './methods.js'
 import { createPathGuard } from './guard-path.js'
 import type { Runtime } from './runtime.js'
 import { withDefinition } from './run-typed-handler.js'
@@ -62,20 +64,38 @@ function planTable(route: ManifestRoute, methods: readonly string[], context: Ro
     readParams: paramReader(route.params, { ...reading, depth: reading.depth + depthBeforeRest(route) }),
     guardPath: createPathGuard(binder, { segments, bound, own, from: 'file' })
   }
+  const handlerOf = createHandlers(module)
+  const chainOf = createChains(context, bound)
+  const plans: MethodPlan[] = []
   const table: Record<string, MethodPlan> = Object.create(null) as Record<string, MethodPlan>
-  for (const [method, handler] of Object.entries(methodTable(module, methods))) {
-    const chain = createChain(runtime, { bound, own: ownMiddleware(module, method), covering: binder.covering })
+  for (const method of methods) {
+    const chain = chainOf(ownMiddleware(module, method))
     const takesBody = hasBodies(module, method)
-    const body = takesBody && (module.config.bodyParser ?? defaults.bodyParser)
-    table[method] = {
-      handler: withDefinition(runtime, { method, pattern: route.pattern }, handler),
-      chain,
-      takesBody,
-      body,
-      ...common
+    const given = handlerOf(method)
+    // methods that do the same share a plan: GET and HEAD, all that are refused
+    let plan = plans.find((one) => one.handler === given && one.chain === chain && one.takesBody === takesBody)
+    if (plan === undefined) {
+      const handler = withDefinition(runtime, { method, pattern: route.pattern }, given)
+      const body = takesBody && (module.config.bodyParser ?? defaults.bodyParser)
+      plan = { handler, chain, takesBody, body, ...common }
+      plans.push(plan)
     }
+    table[method] = plan
   }
   return table
+}
+
+/** The chains of a route, by its own middleware for a method: most routes have one list for all, or none. */
+function createChains({ runtime, binder: { covering } }: RouteContext, bound: BoundChain) {
+  const chains = new Map<readonly Middleware[], ChainRunner | null>()
+  return (own: readonly Middleware[]): ChainRunner | null => {
+    let chain = chains.get(own)
+    if (chain === undefined) {
+      chain = createChain(runtime, { bound, own, covering })
+      chains.set(own, chain)
+    }
+    return chain
+  }
 }
 
 function depthBeforeRest(route: ManifestRoute): number {

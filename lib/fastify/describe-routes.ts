@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ManifestRoute, Segment } from '../contract/manifest.js'
+import type { BootWarning, ManifestRoute, Segment } from '../contract/manifest.js'
 import { ROUTE_METHODS, type RouteModule } from '../contract/route-module.js'
 import type { Binder, ChainStep } from '../middleware/bind.js'
 import { mayNotRun, ownMiddleware, reportCondition } from '../middleware/chain.js'
@@ -43,13 +43,19 @@ interface Reported extends ReportParts {
  * @throws TypeError when twinroute has no routes there
  */
 export function describeRoutes(app: FastifyInstance): RouteReport {
-  const registered = routesOf(app)
-  if (registered.length === 0)
+  if (routesOf(app).length === 0)
     throw new TypeError('describeRoutes takes an app of createApp, or one with fileRoutes registered')
-  const reports = isApp(app)
-    ? reportsOfApp(registered, otherRoutesOf(app))
-    : registered.map((one) => reportRegistered(one))
-  return joinReports(app, reports)
+  return joinReports(app, reportsOf(app))
+}
+
+/** The warnings of that report alone, which need no description of each route. */
+export function bootWarnings(app: FastifyInstance): BootWarning[] {
+  return reportsOf(app).flatMap(({ warnings }) => warnings)
+}
+
+function reportsOf(app: FastifyInstance): Reported[] {
+  const registered = routesOf(app)
+  return isApp(app) ? reportsOfApp(registered, otherRoutesOf(app)) : registered.map((one) => reportRegistered(one))
 }
 
 /** The report of one registration alone. */
@@ -101,6 +107,7 @@ function wholePath({ prefix }: RegisteredRoutes, { segments }: BoundRoute): Segm
   return [...parseFastifyPath(prefix), ...segments]
 }
 
+/** Each part is made when it is read: a start in production reads the warnings alone. */
 function reportRegistered(registered: RegisteredRoutes, around: ReportScope = {}): Reported {
   const { manifest, binder, prefix } = registered
   const { others = [], covered = [], outer } = around
@@ -108,7 +115,8 @@ function reportRegistered(registered: RegisteredRoutes, around: ReportScope = {}
   const sources = outer === undefined ? [own] : [outer, own]
   const files = mountedRoutes(registered)
   const routes: readonly BoundRoute[] = [...files, ...others]
-  const matchable = [
+  let described: readonly MatchableRoute[] | undefined
+  const describe = (): readonly MatchableRoute[] => [
     ...files.map((route) => ({
       ...describeRoute(route, sources),
       segments: wholePath(registered, route),
@@ -117,10 +125,18 @@ function reportRegistered(registered: RegisteredRoutes, around: ReportScope = {}
     ...others.map((route) => ({ ...describeRoute(route, sources), paths: [route.pattern] }))
   ]
   return {
-    matchable,
-    routes: matchable.map(({ route }) => route),
-    holes: binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer, routes, path)),
-    warnings: [...manifest.warnings, ...binder.report([...routes, ...covered]).warnings]
+    get matchable() {
+      return (described ??= describe())
+    },
+    get routes() {
+      return this.matchable.map(({ route }) => route)
+    },
+    get holes() {
+      return binder.report(routes).holes.filter(({ path }) => !isGuardedBy(outer, routes, path))
+    },
+    get warnings() {
+      return [...manifest.warnings, ...binder.report([...routes, ...covered]).warnings]
+    }
   }
 }
 

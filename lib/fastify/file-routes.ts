@@ -19,6 +19,7 @@ import { skipBodyParsers } from '../body/await-body.js'
 import { loadManifest } from './load-manifest.js'
 import { notFoundScope } from './not-found-scopes.js'
 import { showRequestDecorators } from '../express/plugin-members.js'
+import { registerTogether } from './register-together.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './server-state.js'
 
@@ -86,7 +87,9 @@ export function routesScope(
   return async function servesFiles(scope) {
     skipBodyParsers(scope)
     if (runtime.kind === 'host') scope.addHook('onError', forgetBody)
-    for (const route of routes.manifest.routes) registerRoute(scope, route, context)
+    registerTogether(scope, () => {
+      for (const route of routes.manifest.routes) registerRoute(scope, route, context)
+    })
   }
 }
 

@@ -115,11 +115,13 @@ export function depthOf(path: string): number {
   return path.split('/').filter((segment) => segment !== '').length
 }
 
+const NO_MIDDLEWARE: readonly Middleware[] = []
+
 /** The middleware a route file has for a method. HEAD follows GET unless it is exported itself. */
 export function ownMiddleware({ handlers, middleware }: RouteModule, method: string): readonly Middleware[] {
   if (isList(middleware)) return middleware
   const follows = method === 'HEAD' && handlers.HEAD === undefined ? 'GET' : method
-  return (isRouteMethod(follows) ? middleware[follows] : undefined) ?? []
+  return (isRouteMethod(follows) ? middleware[follows] : undefined) ?? NO_MIDDLEWARE
 }
 
 function isList(middleware: RouteModule['middleware']): middleware is readonly Middleware[] {

@@ -37,11 +37,15 @@ interface ReportInput {
   options: BindOptions
 }
 
-/** What boot reports: keys without effect, parameters beside guarded names, and every public place. */
+/** What boot reports: keys without effect, parameters beside guarded names, and every public place. Each is found when it is read. */
 export function reportBinding(input: ReportInput): BindingReport {
   return {
-    warnings: [...input.prefixes.flatMap((prefix) => warnOfKey(prefix, input)), ...warnOfSiblings(input)],
-    holes: [...prefixHoles(input), ...routeHoles(input)]
+    get warnings() {
+      return [...input.prefixes.flatMap((prefix) => warnOfKey(prefix, input)), ...warnOfSiblings(input)]
+    },
+    get holes() {
+      return [...prefixHoles(input), ...routeHoles(input)]
+    }
   }
 }
 

@@ -132,7 +132,8 @@ export function compareSpecificity(a: readonly Segment[], b: readonly Segment[])
 }
 
 function compareSegments(a: Segment | undefined, b: Segment | undefined): number {
-  if (a === undefined || b === undefined) return 0
+  if (a === undefined || b === undefined || a === b) return 0
+  if (a.kind === 'static' && b.kind === 'static') return compareText(a.text, b.text)
   const byRank = rank(a) - rank(b)
   if (byRank !== 0) return byRank
   // The more literal text, the fewer paths match: `[id].tar.gz` before `[id].gz`.
