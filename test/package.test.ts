@@ -137,7 +137,7 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
 
 const LOADED: Readonly<Record<string, readonly string[]>> = {
   twinroute: ['core.js', 'engine-modules.cjs', 'engine.cjs', 'index.js'],
-  'twinroute/express': ['app/express-app.js', 'engine-modules.cjs', 'engine.cjs', 'express.js']
+  'twinroute/express': ['app/express-app.js', 'engine-modules.cjs', 'engine.cjs', 'express.cjs', 'express.js']
 }
 
 for (const [entry, files] of Object.entries(LOADED)) {
