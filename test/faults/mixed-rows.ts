@@ -35,9 +35,11 @@ interface Kind {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-const bearers = Array.from({ length: USERS }, (_, user) => ({
-  authorization: `Bearer ${tokens.generateAccessToken({ userId: `user-${user}`, role: 'user' })}`
-}))
+/** A new token for each request: a million of them can take longer than a token is valid. */
+function bearerOf(user: number): Record<string, string> {
+  return { authorization: `Bearer ${tokens.generateAccessToken({ userId: `user-${user}`, role: 'user' })}` }
+}
+
 const FORM = '--X\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\ntext\r\n--X--\r\n'
 const TOO_LARGE = Buffer.alloc(2_000_000, ' ')
 
@@ -49,7 +51,7 @@ const KINDS: readonly Kind[] = [
   {
     name: 'who one is',
     share: 20,
-    make: (_place, user) => ({ method: 'GET', path: '/api/profile', headers: bearers[user] ?? {} }),
+    make: (_place, user) => ({ method: 'GET', path: '/api/profile', headers: bearerOf(user) }),
     status: 200,
     says: (user) => `"userId":"user-${user}"`
   },
@@ -63,7 +65,7 @@ const KINDS: readonly Kind[] = [
   {
     name: 'options',
     share: 2,
-    make: () => ({ method: 'OPTIONS', path: '/api/profile', headers: bearers[0] ?? {} }),
+    make: () => ({ method: 'OPTIONS', path: '/api/profile', headers: bearerOf(0) }),
     status: 204
   },
   {
@@ -102,7 +104,7 @@ const KINDS: readonly Kind[] = [
     make: () => ({
       method: 'POST',
       path: '/api/uploads',
-      headers: { ...bearers[0], 'content-type': 'multipart/form-data; boundary=X' },
+      headers: { ...bearerOf(0), 'content-type': 'multipart/form-data; boundary=X' },
       body: FORM
     }),
     status: 200
