@@ -1,5 +1,7 @@
+import { checkRoutes } from '../dev.js'
 import { bundle, type Bundle } from './build/bundle.js'
 import { startTypeCheck, type TypeCheck } from './build/check-types.js'
+import type { Found } from './build/found.js'
 import { loadEsbuild, type Esbuild } from './build/load-esbuild.js'
 import { OutputFolder } from './build/output-folder.js'
 import { findProject, WRITTEN_BY, type OutputManifest, type Project } from './build/project.js'
@@ -13,8 +15,10 @@ export async function runBuild({ argument, values, switches }: Given): Promise<n
   const esbuild = await loadEsbuild(project.folder)
   const output = new OutputFolder(project.output)
   const check = switches.has('no-check') ? undefined : startTypeCheck(project.folder)
+  const stopped = new AbortController()
   const clean = (): void => {
     check?.stop()
+    stopped.abort()
     output.discard()
   }
   const release = onInterrupt(clean)
@@ -25,6 +29,7 @@ export async function runBuild({ argument, values, switches }: Given): Promise<n
     if (!(await passes(check))) return 1
     const made = await bundling.catch((error: unknown) => showFailure(error, esbuild))
     if (made === undefined) return 1
+    await checkBoot(project, made, stopped.signal)
     return write(project, made, { output, begun })
   } finally {
     clean()
@@ -67,11 +72,24 @@ async function showFailure(error: unknown, esbuild: Esbuild): Promise<undefined>
   return undefined
 }
 
-function write(project: Project, made: Bundle, { output, begun }: { output: OutputFolder; begun: number }): number {
-  const { found, files, main } = made
+/**
+ * What would keep the program from starting, which the types do not show: the tree of route files, and what they export.
+ * @throws CommandError with all of it
+ */
+async function checkBoot(project: Project, { found }: Bundle, signal: AbortSignal): Promise<void> {
   const [problem] = found.problems
   if (problem !== undefined) throw new CommandError(problem.message)
-  if (found.routes.size === 0 && found.hasApiDir) throw new CommandError(noRoutes(project))
+  if (found.routes.size === 0 && found.apiDirFiles.size > 0) throw new CommandError(noRoutes(found))
+  const map = found.hasMap ? 'given' : 'file'
+  const checks = [...found.routes.keys()].map((apiDir) => checkRoutes({ entry: project.entry, apiDir, map, signal }))
+  for (const { problems, unchecked } of await Promise.all(checks)) {
+    if (problems !== undefined) throw new CommandError(problems)
+    for (const sentence of unchecked) found.warnings.add(sentence)
+  }
+}
+
+function write(project: Project, made: Bundle, { output, begun }: { output: OutputFolder; begun: number }): number {
+  const { found, files, main } = made
   print(`Writing ${fromHere(project.output)}`)
   for (const [path, contents] of files) output.write(path, contents)
   for (const [from, path] of found.assets) output.copy(from, path)
@@ -83,9 +101,9 @@ function write(project: Project, made: Bundle, { output, begun }: { output: Outp
   return 0
 }
 
-function noRoutes({ entry }: Project): string {
+function noRoutes({ apiDirFiles }: Found): string {
   return (
-    `${fromHere(entry)} gives an apiDir that cannot be found before the program runs\n` +
+    `${[...apiDirFiles].map(fromHere).join(' or ')} gives an apiDir that cannot be found before the program runs\n` +
     "Write it beside the directory's own name: apiDir: new URL('./api', import.meta.url)"
   )
 }

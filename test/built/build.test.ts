@@ -350,6 +350,26 @@ const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] =
   },
   {
     args: ['build'],
+    tree: {
+      ...ROUTE,
+      'dist/package.json': '{"description":"Written by twinroute build"}',
+      'src/api/a/route.ts': 'export function get() {}',
+      'src/api/b/route.ts': "export const GET = () => 1, config = { bodyLimit: 'much' }"
+    },
+    says: /^2 problems keep the application from starting\n\n1\. src\/api\/a\/route\.ts exports get, which is not a method \(ROUTE_EXPORT_UNKNOWN\)\n   Fix: Did you mean GET\?\n\n2\. src\/api\/b\/route\.ts has config\.bodyLimit "much" \(ROUTE_CONFIG_INVALID\)\n   Fix: Give /
+  },
+  {
+    args: ['build'],
+    tree: { ...ROUTE, 'src/middleware.ts': 'export {}', 'src/middleware.js': '' },
+    says: /^1 problem keeps .*MIDDLEWARE_FILE_TWICE.*src\/middleware\.ts/s
+  },
+  {
+    args: ['build'],
+    tree: { ...ROUTE, 'src/middleware.ts': 'export const middleware = { admin: [] }' },
+    says: /^1 problem keeps .*MIDDLEWARE_KEY_INVALID/s
+  },
+  {
+    args: ['build'],
     tree: { ...ROUTE, 'src/server.ts': SERVER.replace("new URL('./api', import.meta.url)", "'src/api'") },
     says: /^src\/server\.ts gives an apiDir that cannot be found before the program runs\nWrite it .*new URL\('\.\/api', import\.meta\.url\)\n$/
   },
@@ -401,6 +421,32 @@ t.test('what cannot be built or started is refused with what to do, and nothing 
     t.equal(result.code, code, `${args.join(' ')}: exit code`)
     t.strictSame(readdirSync(top), before, `${args.join(' ')}: no output`)
   }
+})
+
+t.test('build goes by what route files export, not by what they need where the program runs', async (t) => {
+  const top = writeTree(t, {
+    ...ROUTE,
+    'src/api/a/route.ts':
+      "if (!process.env.NOT_SET_HERE) throw new Error('NOT_SET_HERE is missing')\nexport const GET = () => 1"
+  })
+  t.match(await runTwinroute(top, ['build']), {
+    code: 0,
+    stderr: 'Not checked, for it cannot be imported here: src/api/a/route.ts (Error: NOT_SET_HERE is missing)'
+  })
+  const ending = writeTree(t, { ...ROUTE, 'src/api/a/route.ts': 'process.exit(3)\nexport const GET = () => 1' })
+  t.match(await runTwinroute(ending, ['build']), {
+    code: 0,
+    stderr: 'What the route files export is not checked: one of them ends the process when it is imported'
+  })
+})
+
+t.test('build does not read a middleware file where the program gives the map itself', async (t) => {
+  const top = writeTree(t, {
+    ...ROUTE,
+    'src/server.ts': SERVER.replace('apiDir:', 'middleware: {}, apiDir:'),
+    'src/middleware.ts': 'export const other = 1'
+  })
+  t.match(await runTwinroute(top, ['build']), { code: 0 })
 })
 
 t.test('an output that is empty may be a link: the link stays, and the build is where it leads', async (t) => {

@@ -20,6 +20,7 @@ import { isWithin, type Project } from './project.js'
 const ASKS = /\bimport\.meta\.(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/
 const STARTS = /\b(?:start|listen)\s*\(/
 const API_DIR = /\bapiDir\b/
+const MAP = /\bmiddleware\s*[:,}]/
 
 /** `new URL('./mail.html', import.meta.url)` */
 const URL_CALL = /new\s+URL\(\s*(['"`])((?![a-z][a-z0-9+.-]*:|\/)[^'"`${}\n]+)\1\s*,\s*import\.meta\.url\s*,?\s*\)/g
@@ -61,7 +62,10 @@ export function filePlaces(project: Project, { found, late }: FilePlacesOptions)
         const text = packages === undefined ? source : importLate(source, packages)
         if (!path.includes('/node_modules/')) {
           found.starts ||= STARTS.test(text)
-          found.hasApiDir ||= API_DIR.test(text)
+          if (API_DIR.test(text)) {
+            found.apiDirFiles.add(path)
+            found.hasMap ||= MAP.test(text)
+          }
         }
         const contents = ASKS.test(text) ? new SourceFile(path, project, found).rewrite(text) : text
         return contents === source ? undefined : { contents, loader: LOADERS[extname(path)] ?? 'js' }

@@ -15,8 +15,10 @@ export interface Found {
   warnings: Set<string>
   /** Whether a source file calls start() or listen(). */
   starts: boolean
-  /** Whether a source file gives the option apiDir. */
-  hasApiDir: boolean
+  /** Source files that give the option apiDir. */
+  apiDirFiles: Set<string>
+  /** Whether one of them names a map too, which may be the option middleware. */
+  hasMap: boolean
   problems: BootError[]
 }
 
@@ -29,7 +31,8 @@ export function foundNothing(): Found {
     native: new Set(),
     warnings: new Set(),
     starts: false,
-    hasApiDir: false,
+    apiDirFiles: new Set(),
+    hasMap: false,
     problems: []
   }
 }

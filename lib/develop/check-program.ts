@@ -1,0 +1,66 @@
+/* The process of check-routes.ts: imports route files, and tells what is wrong with them. */
+import { beginDevelopment } from '../discovery/development.js'
+import type { LoadedModule } from '../discovery/jiti-loader.js'
+import { BootError, displayPath, type BootProblem } from '../errors/boot-error.js'
+import { toReadableError } from '../errors/readable-error.js'
+import { loadManifest } from '../fastify/load-manifest.js'
+import { BASE_ROUTE } from '../options/defaults.js'
+import type { RoutesCheck } from './check-routes.js'
+import { Compiler } from './compile.js'
+import { readEnvironmentFile } from './environment.js'
+import { ModuleGraph } from './module-graph.js'
+
+const [, , entry = '', apiDir = '', map] = process.argv
+process.argv.splice(1, 4, entry) // as if Node ran the program
+process.on('uncaughtException', () => undefined) // what a file has begun says nothing about what it exports
+readEnvironmentFile()
+
+const graph = new ModuleGraph(new Compiler(entry, { sourceMaps: false }), () => undefined)
+const problems = new Set<BootProblem>()
+
+beginDevelopment({
+  async loadModules(files) {
+    const modules = await Promise.all(files.map(loadModule))
+    return new Map(modules.map((module) => [module.file, module]))
+  },
+  servesDirectory: () => undefined,
+  answerProblems(found) {
+    for (const problem of found) problems.add(problem)
+    return () => undefined
+  },
+  showRoutes: () => undefined,
+  reloadScript: ''
+})
+
+async function loadModule(file: string): Promise<LoadedModule> {
+  try {
+    return { file, exports: { ...(await graph.importNames(file)) } }
+  } catch (error) {
+    return { file, error }
+  }
+}
+
+/** What was thrown may be for want of what the environment has where the program runs; the build knows broken sources itself. */
+function isOfEnvironment({ code }: BootProblem): boolean {
+  return code === 'ROUTE_IMPORT_FAILED' || code === 'MIDDLEWARE_IMPORT_FAILED'
+}
+
+function unchecked({ files, cause }: BootProblem): string {
+  const { name, message } = toReadableError(cause)
+  const [line = ''] = message.split('\n')
+  return `Not checked, for it cannot be imported here: ${files.map(displayPath).join(', ')} (${name}: ${line})`
+}
+
+try {
+  const given = map === 'given' ? { middleware: {} } : {}
+  await loadManifest({ apiDir, baseRoute: BASE_ROUTE, mode: 'development', ...given })
+} catch (error) {
+  if (!(error instanceof BootError)) throw error
+  for (const problem of error.problems) problems.add(problem)
+}
+const own = [...problems].filter((problem) => !isOfEnvironment(problem))
+const check: RoutesCheck = {
+  problems: own.length === 0 ? undefined : new BootError(own).message,
+  unchecked: [...problems].filter(isOfEnvironment).map(unchecked)
+}
+process.send?.(check)
