@@ -59,7 +59,7 @@ const PUBLIC_NAMES = {
   ],
   'twinroute/openapi': ['describeMiddleware', 'openapi'],
   'twinroute/build': ['findRouteFiles', 'registerRoutes'],
-  'twinroute/dev': ['develop', 'keep'],
+  'twinroute/dev': ['checkRoutes', 'develop', 'keep'],
   'twinroute/client': ['ClientError', 'createClient', 'injectFetch'],
   'twinroute/observe': ['observe'],
   'twinroute/express': [
