@@ -1,6 +1,7 @@
 // ci: once (rules of this package over what the other files try on every Node version)
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -720,6 +721,48 @@ function pattern(output: string): RegExp {
     .split('…')
     .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`))
   return new RegExp(`^${parts.join('.*?')}$`)
+}
+
+/** Takes the folder and says so, or says why not and ends. */
+const LOCKS = `
+  const { lockFolder } = await import(process.argv[1])
+  const say = (text) => process.stdout.write(text + '\\n')
+  await lockFolder(process.argv[2]).then(() => { say('has it'); setInterval(() => {}, 1000) }, (error) => say(error.message))`
+
+t.test(
+  'of processes that open an embedded database at the same time at most one has it, and none once it is killed',
+  async (t) => {
+    const [example, template] = await Promise.all(
+      ['routes-example/src/database', 'create-twinroute/templates/api/src'].map((folder) =>
+        readFile(`${root}${folder}/folder-lock.ts`, 'utf8')
+      )
+    )
+    t.equal(example, template, 'the template has the same file')
+    const folder = await mkdtemp(join(tmpdir(), 'twinroute-lock-'))
+    t.teardown(() => rm(folder, { recursive: true, force: true }))
+    const file = `${root}routes-example/dist/database/folder-lock.js`
+    const start = async () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', LOCKS, file, folder])
+      t.teardown(() => child.kill('SIGKILL'))
+      const [text] = (await once(child.stdout, 'data')) as [Buffer]
+      return { child, text: String(text) }
+    }
+    const atOnce = await Promise.all(Array.from({ length: 5 }, start))
+    const holders = atOnce.filter(({ text }) => text === 'has it\n')
+    t.ok(holders.length <= 1)
+    for (const { child, text } of atOnce) if (text !== 'has it\n') await ended(child)
+    const holder = holders[0] ?? (await start())
+    t.equal(holder.text, 'has it\n')
+    t.match((await start()).text, `in use by process ${holder.child.pid}:`)
+    holder.child.kill('SIGKILL')
+    await once(holder.child, 'close')
+    t.equal((await start()).text, 'has it\n', 'the lock of a killed process is none')
+    t.equal((await readdir(folder)).length, 1)
+  }
+)
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
 t.test('the commands of docs/example.md print what the page says', async (t) => {

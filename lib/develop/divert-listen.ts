@@ -46,11 +46,14 @@ export function divertListening(listen: Listen): void {
   })
 }
 
-/** The signatures of `server.listen` with a port or a path; a handle or a descriptor is left to node. */
+/**
+ * The signatures of `server.listen` with a port or a path; a handle or a descriptor is left to node, and so is a path that is
+ * `exclusive`: it is to say that this process lives.
+ */
 function readPlace([first, second]: readonly unknown[]): ListenPlace | undefined {
   if (typeof first === 'object' && first !== null) {
-    const { port, host, path } = first as { port?: unknown; host?: unknown; path?: unknown }
-    if (typeof path === 'string') return { path }
+    const { port, host, path, exclusive } = first as Readonly<Record<string, unknown>>
+    if (typeof path === 'string') return exclusive === true ? undefined : { path }
     return isPort(port) ? placeOf(port, host) : undefined
   }
   if (isPort(first)) return placeOf(first, second)

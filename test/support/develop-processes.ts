@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -155,6 +156,24 @@ export const PROCESS_ROWS: Row[] = [
       const end = Date.now() + 20_000
       while (groupOf(project.pid).length > 2 && Date.now() < end) await wait(50)
       assert.equal(groupOf(project.pid).length, 2, 'the server and one process')
+    }
+  },
+  {
+    name: 'a socket in a file that is exclusive is the own one of the process, which frees it when it is replaced',
+    files: {
+      ...PID,
+      '.env': 'VALUE=1',
+      'src/server.ts': `
+        import { once } from 'node:events'
+        import { createServer } from 'node:net'
+        await once(createServer().listen({ path: process.env.VALUE + '.sock', exclusive: true }).unref(), 'listening')
+        ${SERVER}`
+    },
+    async run(project) {
+      assert.doesNotMatch(project.printed, /\.sock/)
+      assert.ok(existsSync(project.path('1.sock')))
+      await project.reload(() => project.write({ '.env': 'VALUE=2' }))
+      assert.ok(existsSync(project.path('2.sock')))
     }
   },
   {

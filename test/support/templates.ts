@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { closedPort } from './closed-port.js'
 import { createRows } from './create-command.js'
 import { root } from './source-tree.js'
+import { DATABASE_ROWS } from './template-database.js'
 
 const { values, positionals } = parseArgs({ options: { node: { type: 'string' } }, allowPositionals: true })
 const PATH = [...(values.node === undefined ? [] : [values.node]), process.env.PATH].join(delimiter)
@@ -140,6 +141,8 @@ async function tryTemplate(template: Template, { create, tarball }: Packages): P
     'node dist/server.js': () => serve(['node', 'dist/server.js'], folder, template),
     'the commands of the Dockerfile': () => runDockerfile(folder, template)
   }
+  if (name === 'api')
+    for (const [rule, run] of Object.entries(DATABASE_ROWS)) steps[rule] = () => run({ folder, env: { PATH } })
   for (const [step, work] of Object.entries(steps)) {
     const reason = reasonToLeaveOut(step, folder)
     if (reason !== undefined) process.stdout.write(`left out: ${name}: ${step} (${reason})\n`)

@@ -1,5 +1,4 @@
-import { mkdirSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
@@ -10,8 +9,7 @@ import * as schema from './schema.js'
 /** PostgreSQL inside this process: in memory, or in a folder that one process at a time may use. */
 export async function connectEmbedded(url: string): Promise<Connection> {
   const folder = url.startsWith('file:') ? resolve(url.slice('file:'.length)) : undefined
-  if (folder !== undefined) mkdirSync(dirname(folder), { recursive: true })
-  const unlock = folder === undefined ? () => {} : lockFolder(folder)
+  const unlock = folder === undefined ? () => {} : await lockFolder(folder)
   try {
     const client = await PGlite.create(folder ?? 'memory://')
     const db = drizzle(client, { schema })

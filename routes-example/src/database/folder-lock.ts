@@ -1,53 +1,68 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { join, relative, resolve } from 'node:path'
 
-const held = new Set<string>()
+/** Another process has the folder. */
+export class FolderInUse extends Error {
+  /** `twinroute dev` is about to end the other one, and has started this one in its place. */
+  readonly isHandedOver: boolean
+
+  constructor(folder: string, [pid, parent]: string[]) {
+    super(
+      `${folder} is in use by process ${pid}: two at a time would lose rows. End that one (kill ${pid}), or set DATABASE_URL ` +
+        'to postgres://... for a server that all share, or to file:... for another folder'
+    )
+    this.isHandedOver = process.connected && Number(parent) === process.ppid && process.env.NODE_ENV !== 'production'
+  }
+}
+
+const LOCK = '.lock-'
+/** The system cuts off what is longer. */
+const LONGEST_SOCKET = 100
 
 /**
- * Keeps a second process off an embedded database: two that write one folder lose each other's rows silently.
- * The lock is a file beside the folder with the owner's process id; one whose owner is gone is taken over.
+ * Keeps a second process off the folder of an embedded database, which has no lock of its own. The lock is a socket in the folder
+ * with a name of its own: the system closes it with its process, however that ends, and then nobody answers there. Each makes its
+ * own before it looks for others, so of two at the same time none overlooks the other.
  *
  * @returns gives the lock back
- * @throws {Error} naming the process that holds the folder
+ * @throws FolderInUse naming the process that has it
  */
-export function lockFolder(folder: string): () => void {
-  const file = `${folder}.lock`
-  const owner = ownerOf(file)
-  if (owner !== undefined) {
-    throw new Error(
-      `${folder} is in use by process ${owner}; end it first, or share a server by DATABASE_URL=postgres://...`
-    )
-  }
-  writeFileSync(file, String(process.pid))
-  held.add(file)
-  return () => {
-    held.delete(file)
-    rmSync(file, { force: true })
-  }
-}
-
-function ownerOf(file: string): number | undefined {
-  const pid = Number(readIfThere(file))
-  if (!Number.isInteger(pid) || pid <= 0) return undefined
-  // In a container every run has the same process id, so our own id in a file we do not hold is a leftover.
-  if (pid === process.pid) return held.has(file) ? pid : undefined
-  return isAlive(pid) ? pid : undefined
-}
-
-function readIfThere(file: string): string {
+export async function lockFolder(folder: string): Promise<() => void> {
+  await mkdir(folder, { recursive: true })
+  const name = `${LOCK}${process.pid}-${process.ppid}-${randomBytes(3).toString('hex')}`
+  const server = createServer((socket) => socket.destroy()).unref()
   try {
-    return readFileSync(file, 'utf8')
+    server.listen({ path: socketPath(folder, name), exclusive: true })
+    await once(server, 'listening')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw error
+    console.warn(`Nothing keeps a second process off ${folder}, where it would lose rows: ${(error as Error).message}`)
+    return () => {}
   }
+  for (const other of await readdir(folder)) {
+    if (!other.startsWith(LOCK) || other === name) continue
+    if (await answers(socketPath(folder, other))) {
+      server.close()
+      throw new FolderInUse(folder, other.slice(LOCK.length).split('-'))
+    }
+    await rm(join(folder, other), { force: true })
+  }
+  return () => void server.close()
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it lives, and is somebody else's.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+function socketPath(folder: string, name: string): string {
+  const path = resolve(folder, name)
+  const [shorter = path] = [path, relative('', path)].toSorted((one, two) => one.length - two.length)
+  if (Buffer.byteLength(shorter) > LONGEST_SOCKET) throw new Error(`the path ${shorter} is too long for a socket`)
+  return shorter
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((tell) => {
+    const socket = connect(path, () => tell(true))
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => tell(code !== 'ECONNREFUSED' && code !== 'ENOENT'))
+    socket.on('connect', () => socket.destroy())
+  })
 }

@@ -1,6 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { keep } from 'twinroute/dev'
+import { FolderInUse, lockFolder } from './folder-lock.js'
 
 /** What PGlite and pg have in common. */
 interface Connection {
@@ -8,8 +11,15 @@ interface Connection {
   close(): Promise<void>
 }
 
+interface Shared {
+  apps: number
+  opening: Promise<Connection> | undefined
+  /** Resolves when apps may start. */
+  begun: Promise<void> | undefined
+}
+
 // Kept while `twinroute dev` loads files again: it starts the next app before it closes this one.
-const shared = keep('database', () => ({ apps: 0, opening: undefined as Promise<Connection> | undefined }))
+const shared = keep('database', (): Shared => ({ apps: 0, opening: undefined, begun: undefined }))
 
 /**
  * PostgreSQL, opened for the first app and closed with the last. `DATABASE_URL` is `postgres://...` for a server, `file:FOLDER` for
@@ -18,12 +28,11 @@ const shared = keep('database', () => ({ apps: 0, opening: undefined as Promise<
 export const database = {
   async start(): Promise<void> {
     shared.apps++
-    const opening = (shared.opening ??= open())
+    const begun = (shared.begun ??= begin())
     try {
-      await opening
+      await begun
     } catch (error) {
       shared.apps--
-      if (shared.opening === opening) shared.opening = undefined // the next app, such as that of the next save, tries again
       throw error
     }
   },
@@ -36,26 +45,61 @@ export const database = {
   async stop(): Promise<void> {
     if (--shared.apps > 0) return
     const { opening } = shared
-    shared.opening = undefined
-    await (await opening)?.close()
+    shared.opening = shared.begun = undefined
+    const connection = await opening?.catch(() => undefined) // queries were told
+    await connection?.close()
   }
 }
 
-async function open(): Promise<Connection> {
+function begin(): Promise<void> {
+  const begun = new Promise<void>((resolve, reject) => {
+    shared.opening = open(resolve)
+    shared.opening.then(
+      () => resolve(),
+      (error: unknown) => {
+        reject(error)
+        if (shared.begun === begun) shared.begun = undefined // the next app, such as that of the next save, tries again
+      }
+    )
+  })
+  return begun
+}
+
+/** @param onWait called when it waits for the process before this one, which ends only when an app has started here */
+async function open(onWait: () => void): Promise<Connection> {
   const url = process.env.DATABASE_URL || 'file:.data/database'
   const schema = await readFile(new URL('./schema.sql', import.meta.url), 'utf8')
   if (/^postgres(ql)?:/.test(url)) return connectServer(url, schema)
-  const connection = await openEmbedded(url)
-  await connection.exec(schema)
-  return connection
+  const { PGlite } = await import('@electric-sql/pglite')
+  const path = url.startsWith('file:') ? url.slice('file:'.length) : undefined
+  const unlock = path === undefined ? () => {} : await takeFolder(resolve(path), onWait)
+  try {
+    if (path !== undefined && !existsSync(join(path, 'PG_VERSION')))
+      console.log(`Creating the database in ${path}, which takes some seconds`)
+    const connection = await PGlite.create(path === undefined ? 'memory://' : resolve(path))
+    await connection.exec(schema)
+    return {
+      query: <Row>(text: string, values?: unknown[]) => connection.query<Row>(text, values),
+      close: () => connection.close().finally(unlock)
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
 }
 
-async function openEmbedded(url: string) {
-  const { PGlite } = await import('@electric-sql/pglite')
-  if (!url.startsWith('file:')) return PGlite.create('memory://')
-  const folder = resolve(url.slice('file:'.length))
-  await mkdir(dirname(folder), { recursive: true })
-  return PGlite.create(folder)
+/** `twinroute dev` gives the process before this one fifteen seconds to end. */
+const HANDOVER_MS = 20_000
+
+async function takeFolder(folder: string, onWait: () => void): Promise<() => void> {
+  for (const end = Date.now() + HANDOVER_MS; ; await wait(50)) {
+    try {
+      return await lockFolder(folder)
+    } catch (error) {
+      if (!(error instanceof FolderInUse && error.isHandedOver) || Date.now() > end) throw error
+      onWait()
+    }
+  }
 }
 
 const ANSWER_WITHIN_MS = 5000
