@@ -261,7 +261,7 @@ const TREES: Row[] = [
   {
     rule: 'an apiDir that is not there is named',
     tree: {},
-    told: [{ code: 'API_DIR_NOT_FOUND', files: ['api'], text: /import\.meta\.url/ }]
+    told: [{ code: 'API_DIR_NOT_FOUND', files: ['api'], text: /Fix: Create it, or build the program first$/ }]
   },
   {
     rule: 'an apiDir that is a file is named',
@@ -597,6 +597,23 @@ t.test('paths below the working directory are printed from there', async (t) => 
   t.match(message, 'api/a/route.js exports no method')
   t.notMatch(message, top)
 })
+
+t.test(
+  'an apiDir that is not there: only a path from the working directory is to be given in another way',
+  async (t) => {
+    const top = writeTree(t, {})
+    const adviceFor = async (apiDir: string | URL): Promise<string | undefined> =>
+      createApp({ apiDir, mode: 'test' }).then(
+        () => undefined,
+        (error: BootError) => error.problems[0]?.fix
+      )
+    t.equal(await adviceFor(pathToFileURL(join(top, 'api'))), 'Create it, or build the program first')
+    t.match(
+      await adviceFor('no-such-folder'),
+      /^Create it, .* working directory .*new URL\('\.\/api', import\.meta\.url\)$/
+    )
+  }
+)
 
 const CIRCLE: Record<string, unknown> = {}
 CIRCLE.self = CIRCLE

@@ -1,4 +1,5 @@
 import { checkRoutes } from '../dev.js'
+import { BootError } from '../index.js'
 import { bundle, type Bundle } from './build/bundle.js'
 import { startTypeCheck, type TypeCheck } from './build/check-types.js'
 import type { Found } from './build/found.js'
@@ -77,8 +78,7 @@ async function showFailure(error: unknown, esbuild: Esbuild): Promise<undefined>
  * @throws CommandError with all of it
  */
 async function checkBoot(project: Project, { found }: Bundle, signal: AbortSignal): Promise<void> {
-  const [problem] = found.problems
-  if (problem !== undefined) throw new CommandError(problem.message)
+  if (found.problems.length > 0) throw new CommandError(new BootError(found.problems).message)
   if (found.routes.size === 0 && found.apiDirFiles.size > 0) throw new CommandError(noRoutes(found))
   const map = found.hasMap ? 'given' : 'file'
   const checks = [...found.routes.keys()].map((apiDir) => checkRoutes({ entry: project.entry, apiDir, map, signal }))

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import type { BootWarning, ManifestRoute, Segment } from '../contract/manifest.js'
 import type { MiddlewareMap } from '../contract/middleware.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
+import { currentDevelopment } from './development.js'
 import { findConflicts, type PlacedFile } from './conflicts.js'
 import { builtDirectory } from './built-routes.js'
 import { importProblem, isTypeScript } from './load-module.js'
@@ -91,16 +92,24 @@ function scanApiDir(apiDir: string, given: string | URL, problems: BootProblem[]
     return nothing
   }
   if (kind === undefined) {
-    const message = `The option apiDir, ${String(given)}, leads to a directory that does not exist`
-    const fix =
-      `Create it, build the program first, or give a place that does not depend on the working directory ` +
-      `(${process.cwd()}): new URL('./api', import.meta.url)`
-    problems.push({ code: 'API_DIR_NOT_FOUND', message, files, fix })
+    const shown = given instanceof URL ? displayPath(apiDir) : given
+    const message = `The option apiDir, ${shown}, leads to a directory that does not exist`
+    problems.push({ code: 'API_DIR_NOT_FOUND', message, files, fix: adviseMissing(given) })
     return nothing
   }
   const scan = scanRoutes(apiDir)
   if (scan.files.length === 0 && scan.problems.length === 0) problems.push(emptyApiDir(files, scan))
   return scan
+}
+
+function adviseMissing(given: string | URL): string {
+  const ways = ['Create it']
+  if (currentDevelopment() === undefined) ways.push('build the program first')
+  if (typeof given === 'string' && !isAbsolute(given)) {
+    const place = 'give a place that does not depend on the working directory'
+    ways.push(`${place} (${process.cwd()}): new URL('./api', import.meta.url)`)
+  }
+  return ways.join(', or ')
 }
 
 function emptyApiDir(files: readonly string[], scan: Scan): BootProblem {
@@ -109,7 +118,7 @@ function emptyApiDir(files: readonly string[], scan: Scan): BootProblem {
     code: 'API_DIR_EMPTY',
     message: `No route file was found in apiDir or any folder below it${hints}`,
     files,
-    fix: 'Add one, such as health/route.ts, or build the program first'
+    fix: `Add one, such as health/route.ts${currentDevelopment() === undefined ? ', or build the program first' : ''}`
   }
 }
 

@@ -302,6 +302,14 @@ t.test('types are checked: errors as tsc prints them, exit code 1, and the older
 
 const ROUTE: Tree = { 'src/server.ts': SERVER, 'src/api/a/route.ts': 'export const GET = () => 1' }
 
+/** The application in a file of its own, without its route files. */
+const APP_FILE: Tree = {
+  'src/server.ts': "import { app } from './app.js'\nawait app.start()",
+  'src/app.ts': `
+    import { createApp } from 'twinroute'
+    export const app = await createApp({ apiDir: new URL('./api', import.meta.url) })`
+}
+
 const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] = [
   {
     args: ['build', '--minfy'],
@@ -372,6 +380,28 @@ const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] =
     args: ['build'],
     tree: { ...ROUTE, 'src/server.ts': SERVER.replace("new URL('./api', import.meta.url)", "'src/api'") },
     says: /^src\/server\.ts gives an apiDir that cannot be found before the program runs\nWrite it .*new URL\('\.\/api', import\.meta\.url\)\n$/
+  },
+  {
+    args: ['build'],
+    tree: APP_FILE,
+    says: /^1 problem keeps the application from starting\n\n1\. The directory that is apiDir in src\/app\.ts does not exist \(API_DIR_NOT_FOUND\)\n   src\/api\n   Fix: Create it, with a route file such as health\/route\.ts\n$/
+  },
+  {
+    args: ['build'],
+    tree: { ...APP_FILE, 'src/api/a/_note.ts': '' },
+    says: /^1 problem keeps .*\n\n1\. No route file was found in the directory that is apiDir in src\/app\.ts, or any folder below it \(API_DIR_EMPTY\)\n   src\/api\n   Fix: Add one, such as health\/route\.ts\n$/
+  },
+  {
+    args: ['build'],
+    tree: {
+      'src/server.ts': SERVER.replace("new URL('./api', import.meta.url)", "path.join(import.meta.dirname, 'api')")
+    },
+    says: /apiDir in src\/server\.ts does not exist/
+  },
+  {
+    args: ['build'],
+    tree: { ...APP_FILE, 'src/app.ts': (APP_FILE['src/app.ts'] as string).replace(/new URL.*url\)/, "'src/api'") },
+    says: /^src\/app\.ts gives an apiDir that cannot be found before the program runs\n/
   },
   {
     args: ['build'],

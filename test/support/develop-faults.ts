@@ -181,6 +181,16 @@ export const FAULT_ROWS: Row[] = [
     }
   },
   {
+    name: 'a directory of route files that is not there is to be created, and nothing else',
+    files: { 'src/server.ts': SERVER },
+    env: { PORT: '0' },
+    async run(project) {
+      await project.says(
+        /The option apiDir, src\/api, leads to .* not exist \(API_DIR_NOT_FOUND\)\n +src\/api\n +Fix: Create it\n/
+      )
+    }
+  },
+  {
     name: 'a program that ends itself because it cannot start',
     files: {
       ...TWO,

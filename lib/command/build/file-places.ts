@@ -6,6 +6,7 @@ import { findRouteFiles } from '../../build.js'
 import type { Found } from './found.js'
 import { importLate, type LatePackages } from './late-packages.js'
 import { FILE_NAME, FOLDER_NAME, MODULE_URL, OUTPUT_URL, ROUTES_PREFIX, TO_PATH } from './own-names.js'
+import { fromHere } from '../output.js'
 import { compiledName, placeOf, programName, urlOf, type Place } from './places.js'
 import { kindOf } from '../path-kind.js'
 import { isWithin, type Project } from './project.js'
@@ -30,6 +31,9 @@ const JOIN_CALL =
 /** `fileURLToPath(import.meta.url + '/../worker.js')` */
 const SUM_CALL = /\bfileURLToPath\(\s*import\.meta\.url\s*\+\s*(['"`])\/\.\.\/([^'"`${}\n]+)\1\s*\)/g
 const TEXTS = /(['"`])([^'"`]+)\1/g
+
+/** What stands before the directory of route files. */
+const GIVEN_AS_API_DIR = /\bapiDir\s*[:=]\s*(?:[\w.]+\(\s*)*$/
 
 /** What stands before a script that is started, not read. */
 const STARTED = /(?:\bWorker\(|\bfork\(|\bfilename\s*[:=])\s*$/
@@ -156,6 +160,7 @@ class SourceFile {
   #look(path: string, before: string): string {
     const place = this.#place(path)
     const kind = kindOf(path)
+    if (GIVEN_AS_API_DIR.test(before) && kind !== 'file') this.#lookForRoutes(path)
     if (kind === undefined) return place.path // a place that the program writes to
     if (kind === 'directory') return this.#lookIntoFolder(path, place)
     const isProgram = TYPESCRIPT.test(path) || PACKAGE_WORKER.test(path) || (SCRIPT.test(path) && STARTED.test(before))
@@ -166,6 +171,21 @@ class SourceFile {
     }
     this.#copy(path, place)
     return place.path
+  }
+
+  /** What a source file says to be the directory of route files, and is not. */
+  #lookForRoutes(path: string): void {
+    const place = `apiDir in ${fromHere(this.#path)}`
+    const isThere = kindOf(path) === 'directory'
+    if (isThere && !hasNoRoutes(path)) return
+    this.#found.problems.push({
+      code: isThere ? 'API_DIR_EMPTY' : 'API_DIR_NOT_FOUND',
+      message: isThere
+        ? `No route file was found in the directory that is ${place}, or any folder below it`
+        : `The directory that is ${place} does not exist`,
+      files: [path],
+      fix: isThere ? 'Add one, such as health/route.ts' : 'Create it, with a route file such as health/route.ts'
+    })
   }
 
   #lookIntoFolder(path: string, place: Place): string {
@@ -184,8 +204,8 @@ class SourceFile {
       return true
     } catch (error) {
       if (!(error instanceof BootError)) throw error
-      if (error.problems.every(({ code }) => code === 'API_DIR_EMPTY')) return false
-      this.#found.problems.push(error)
+      if (isOfEmptiness(error)) return false
+      this.#found.problems.push(...error.problems)
       return true
     }
   }
@@ -194,4 +214,17 @@ class SourceFile {
     if (!isInside) this.#found.outside.add(path)
     else if (!basename(path).startsWith('.')) this.#found.assets.set(path, place)
   }
+}
+
+function hasNoRoutes(directory: string): boolean {
+  try {
+    findRouteFiles(directory)
+    return false
+  } catch (error) {
+    return error instanceof BootError && isOfEmptiness(error)
+  }
+}
+
+function isOfEmptiness({ problems }: BootError): boolean {
+  return problems.every(({ code }) => code === 'API_DIR_EMPTY')
 }

@@ -1,4 +1,4 @@
-import type { BootError } from '../../index.js'
+import type { BootProblem } from '../../index.js'
 
 /** What the sources turn out to need while they are bundled. */
 export interface Found {
@@ -19,7 +19,7 @@ export interface Found {
   apiDirFiles: Set<string>
   /** Whether one of them names a map too, which may be the option middleware. */
   hasMap: boolean
-  problems: BootError[]
+  problems: BootProblem[]
 }
 
 export function foundNothing(): Found {
