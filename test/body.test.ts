@@ -911,6 +911,75 @@ t.test('middleware may begin to wait for the stream before the body arrives in o
   }
 })
 
+t.test(
+  'a POST that is refused, or read by another parser, costs its client no other request of the connection',
+  async (t) => {
+    const late: Middleware = async (_request, _response, next) => {
+      await null
+      next()
+    }
+    const refuse: Middleware = (_request, response) => void response.status(401).json({ error: 'who are you?' })
+    const lateRefuse: Middleware = async (request, response, next) => {
+      await null
+      refuse(request, response, next)
+    }
+    const parser = asOurs(express.json())
+    const gatherFirst: Middleware = async (request: any, response) => {
+      await null
+      response.json({ bytes: (await gather(request)).length })
+    }
+    const POST = (request: any): object => ({ a: request.body.a })
+    const rows: readonly (readonly [string, readonly Middleware[], number])[] = [
+      ['guarded', [refuse], 401],
+      ['late', [lateRefuse], 401],
+      ['parsed', [late, parser], 200],
+      ['gathered', [gatherFirst], 200],
+      ['plain', [late], 200]
+    ]
+    const middleware = Object.fromEntries(rows.map(([name, chain]) => [`/api/${name}`, chain]))
+    const routes = Object.fromEntries(rows.map(([name]) => [name, { POST }]))
+    const paths = [...rows.map(([name, , status]) => [`/api/${name}`, status] as const), ['/api/none', 404] as const]
+    for (const build of [appOf, hostOf]) {
+      const aborted: string[] = []
+      const app = await build(t, { routes, options: { middleware } })
+      const address = await addressOf(app)
+      app.server.on('request', (request) => request.on('aborted', () => aborted.push(String(request.url))))
+      for (const [path, status] of paths) {
+        const one = `${head(`POST ${path}`, { ...JSON_TYPE, 'content-length': 7 })}{"a":1}`
+        const wire = await new Wire(t, address).write(one + one) // head and body in one packet, and the next request
+        const received = await wire.until(/(HTTP\/1\.1 \d+ [^]*){2}\}$/)
+        const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, found]) => Number(found))
+        t.strictSame(statuses, [status, status], `${path} on ${build.name}`)
+        t.notMatch(received, /connection: close/i)
+      }
+      t.strictSame(aborted, [], 'and none counts as aborted')
+    }
+  }
+)
+
+t.test(
+  'a body reaches the handler behind an Express application that was called as a function and never mounted',
+  async (t) => {
+    const POST = (request: any): object => ({ a: request.body.a })
+    const address = await addressOf(
+      await appOf(t, {
+        routes: { a: { POST } },
+        use: (app) => {
+          const legacy = express()
+          app.use((request: any, response: any, next: any) => legacy(request, response, next))
+        }
+      })
+    )
+    for (const pieces of [['{"a":1}'], ['', '{"a":1}'], ['{"a"', ':1}']]) {
+      const wire = await new Wire(t, address).write(
+        head('POST /api/a', { ...JSON_TYPE, 'content-length': 7 }) + pieces.shift()
+      )
+      for (const piece of pieces) await wire.write(piece)
+      t.strictSame(bodiesOf(await wire.until(/\}$/)), ['{"a":1}'], `in ${pieces.length + 1} packets`)
+    }
+  }
+)
+
 t.test('a body that nobody reads from the stream is gone before the next request of its connection', async (t) => {
   const ends: string[] = []
   const POST = (request: any): object => {

@@ -16,7 +16,6 @@ import {
   hasSourceEnded,
   headersOf,
   isAnswering,
-  isDumped,
   onPartHeaders,
   ON_RESPONSE_LISTENER,
   serverClassNames
@@ -166,23 +165,6 @@ t.test('the private names that are leaned on are there', async (t) => {
     stream.push(null)
     t.equal(hasSourceEnded(stream as IncomingMessage), true)
     t.equal(hasSourceEnded({} as never), false, 'and nothing is made up without the name')
-  })
-  t.test('a body that nobody has read is emptied when its answer is sent', async (t) => {
-    const dumped: boolean[] = []
-    const server = createServer((request, response) => {
-      request.on('end', () => dumped.push(isDumped(request)))
-      if (request.url === '/read') request.resume().on('end', () => response.end('done'))
-      else response.end('done')
-    }).listen(0, '127.0.0.1')
-    t.teardown(() => server.close())
-    await once(server, 'listening')
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    for (const path of ['/', '/read']) {
-      const closing = head(`POST ${path}`, { 'content-length': 1, connection: 'close' })
-      await (await new Wire(t, address).write(`${closing}x`)).closed()
-    }
-    t.strictSame(dumped, [true, false])
-    t.equal(isDumped({} as never), false, 'and nothing is made up without the name')
   })
   t.test('a socket is told to be answering while its response is open', async (t) => {
     const seen: boolean[] = []

@@ -5,6 +5,7 @@ import {
   kBodyError,
   kChunks,
   kExpect,
+  kExpressSide,
   kLimit,
   kOtherKind,
   kSize,
@@ -32,7 +33,7 @@ export function awaitBody(request: LinkedRequest, limit: number, done: Done): vo
   if (kind === null || !hasBody(request) || request.readableDidRead) return endBodyStep(request, done)
   if (Number(request.headers['content-length']) > limit) return endBodyStep(request, done, bodyTooLarge(limit))
   if (request[kExpect]) askForBody(request)
-  if (request[kTap] === TAP_ARMED) return awaitTap(request, kind, limit, done)
+  if (request[kTap] === TAP_ARMED && isTapped(request)) return awaitTap(request, kind, limit, done)
   readBody(request, limit, (error, bytes) => {
     if (error === null) setBody(request, bytes, { kind, limit }, done)
     else endBodyStep(request, done, error)
@@ -67,6 +68,11 @@ function hasBody(request: LinkedRequest): boolean {
   if (request[kOtherKind] !== true) return false
   const { stream } = request as { stream?: { endAfterHeaders?: boolean } }
   return stream?.endAfterHeaders !== true
+}
+
+/** Another Express application that was called as a function has put its own prototype in place of ours: `push` is node's. */
+function isTapped(request: LinkedRequest): boolean {
+  return request[kExpressSide] !== undefined
 }
 
 function awaitTap(request: LinkedRequest, kind: BodyKind, limit: number, done: Done): void {

@@ -1,15 +1,12 @@
-import { IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { abortedBody } from '../errors/refusals.js'
-import { isDumped } from '../link/private-names.js'
 import {
   kChunks,
   kExpect,
-  kHeld,
   kLimit,
   kSize,
   kTap,
   kWake,
-  kWasRead,
   TAP_ARMED,
   TAP_IDLE,
   TAP_MISSED,
@@ -26,8 +23,7 @@ type Push = IncomingMessage['push']
  * The tap: keeps the chunks of a body as node's parser delivers them. The parser hands every chunk to `push`; the request
  * class overrides it and keeps references to the chunks of JSON, urlencoded and text bodies. The stream itself is neither
  * read nor listened to, so middleware and handlers that want it (multer, proxies, raw webhooks) find it untouched even after
- * `body` is set. A body that arrives in one piece is given to the stream only when that is read, which it seldom is: to fill a
- * stream and to empty it again for the next request costs more than to parse a small body.
+ * `body` is set.
  */
 export function tapPush(push: Push): Push {
   return function tappedPush(this: IncomingMessage, chunk: Buffer | null, encoding?: BufferEncoding): boolean {
@@ -42,45 +38,14 @@ function keepChunk(request: LinkedRequest, push: Push, chunk: Buffer): boolean {
   request[kSize] += chunk.length
   if (request[kSize] > request[kLimit]) return overflow(request, push, chunk)
   const chunks = request[kChunks]
-  if (chunks === null) return keepFirst(request, push, chunk)
-  chunks.push(chunk)
-  push.call(request, chunk)
-  return true // above the stream's high-water mark the parser must not pause: the limit is ours
-}
-
-function keepFirst(request: LinkedRequest, push: Push, chunk: Buffer): boolean {
-  const { headers } = request
-  if (bodyKind(headers['content-type']) === null) {
+  if (chunks !== null) chunks.push(chunk)
+  else if (bodyKind(request.headers['content-type']) !== null) request[kChunks] = [chunk]
+  else {
     request[kTap] = TAP_OFF
     return push.call(request, chunk)
   }
-  request[kChunks] = [chunk]
-  if (chunk.length === Number(headers['content-length']) && isUntouched(request)) hold(request, chunk)
-  else push.call(request, chunk)
-  return true
-}
-
-/** Nobody waits for data: the stream asks once, and would not ask again for what is held back. */
-function isUntouched(request: LinkedRequest): boolean {
-  return !request[kWasRead] && request.readableFlowing === null
-}
-
-/** On the object itself, as another Express application may replace the prototype before it reads. */
-function hold(request: LinkedRequest, chunk: Buffer): void {
-  request[kHeld] = chunk
-  request._read = readHeld
-}
-
-/** The stream is read after all, or emptied when the answer is sent: it gets the body that was held back, and its end. */
-function readHeld(this: IncomingMessage, size: number): void {
-  const request = this as LinkedRequest
-  const { push, _read } = IncomingMessage.prototype
-  _read.call(request, size)
-  const held = request[kHeld]
-  if (held === null) return
-  request[kHeld] = null
-  if (!isDumped(request)) push.call(request, held)
-  push.call(request, null)
+  push.call(request, chunk)
+  return true // above the stream's high-water mark the parser must not pause: the limit is ours
 }
 
 /** Too much: for the limit where the body is waited for, else to be held, and node's own back-pressure begins. */
@@ -93,7 +58,7 @@ function overflow(request: LinkedRequest, push: Push, chunk: Buffer): boolean {
 }
 
 function endOfBody(request: LinkedRequest, push: Push): boolean {
-  const more = request[kHeld] !== null || push.call(request, null)
+  const more = push.call(request, null)
   request[kWake]?.()
   return more
 }
@@ -111,7 +76,6 @@ export function tapDestroy(destroy: IncomingMessage['_destroy']): IncomingMessag
 export function tapRead(read: IncomingMessage['_read']): IncomingMessage['_read'] {
   return function tappedRead(this: IncomingMessage, size: number) {
     const request = this as LinkedRequest
-    request[kWasRead] = true
     if (request[kExpect]) askForBody(request)
     read.call(this, size)
   }

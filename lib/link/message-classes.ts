@@ -13,7 +13,6 @@ import {
   kExpect,
   kForm,
   kHeaders,
-  kHeld,
   kInStack,
   kLimit,
   kLocals,
@@ -33,7 +32,6 @@ import {
   kTap,
   kTick,
   kWake,
-  kWasRead,
   OPEN,
   TAP_IDLE,
   type LinkedRequest,
@@ -61,8 +59,6 @@ export class StatefulRequest extends NodeRequest {
     this[kTap] = TAP_IDLE
     this[kChunks] = null
     this[kSize] = 0
-    this[kHeld] = null
-    this[kWasRead] = false
     this[kLimit] = 0
     this[kWake] = null
     this[kBodyError] = undefined

@@ -90,14 +90,6 @@ export function hasSourceEnded(request: IncomingMessage): boolean {
   return state?.ended === true
 }
 
-/**
- * Whether node is emptying the stream of a request whose answer is sent, so that nobody reads what is pushed.
- * Without the name: false, and the bytes go through the stream and are dropped there.
- */
-export function isDumped(request: IncomingMessage): boolean {
-  return Reflect.get(request, '_dumped') === true
-}
-
 /** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */
 export type PartHeaders = Record<string, string[]>
 

@@ -28,8 +28,6 @@ export const kScope: unique symbol = Symbol('twinroute.scope')
 export const kTap: unique symbol = Symbol('twinroute.tap')
 export const kChunks: unique symbol = Symbol('twinroute.chunks')
 export const kSize: unique symbol = Symbol('twinroute.size')
-export const kHeld: unique symbol = Symbol('twinroute.held')
-export const kWasRead: unique symbol = Symbol('twinroute.was read')
 export const kLimit: unique symbol = Symbol('twinroute.limit')
 export const kWake: unique symbol = Symbol('twinroute.wake')
 export const kBodyError: unique symbol = Symbol('twinroute.body error')
@@ -89,10 +87,6 @@ export interface LinkedRequest extends Request {
   [kTap]: number
   [kChunks]: Buffer[] | null
   [kSize]: number
-  /** A body that arrived in one piece and that the stream has not been given. */
-  [kHeld]: Buffer | null
-  /** Somebody has asked the stream for data. */
-  [kWasRead]: boolean
   [kLimit]: number
   [kWake]: ((error?: Error) => void) | null
   [kBodyError]: Error | undefined

@@ -8,7 +8,7 @@ const INTERVAL = 250
 const LATE = 1000 - INTERVAL
 
 /**
- * Writes a warning when code has blocked the event loop for a second or more. It names the open request that began, or whose
+ * Writes a warning when code has blocked the event loop for about a second or more. It names the open request that began, or whose
  * handler began, last before the block: code that blocks right away, or behind its own `await` on a quiet server, is in that one.
  */
 export function tellBlockedLoop(app: FastifyInstance): void {
@@ -22,7 +22,7 @@ export function tellBlockedLoop(app: FastifyInstance): void {
   const look = (): void => {
     const late = performance.now() - due
     if (late >= LATE) app.log.warn({ blockedFor: Math.round(late) }, blockedText(late, last))
-    if (last?.raw.writableFinished === true) last = undefined // kept no longer than it is open
+    if (last !== undefined && isOver(last)) last = undefined // kept no longer than it is open
     due = performance.now() + INTERVAL
   }
   let timer: NodeJS.Timeout | undefined
@@ -33,6 +33,11 @@ export function tellBlockedLoop(app: FastifyInstance): void {
   app.addHook('onRequest', note)
   app.addHook('preHandler', note) // a request with a body waits before its handler
   app.addHook('onClose', async () => clearInterval(timer))
+}
+
+/** Answered, or its client has left. */
+function isOver({ raw }: FastifyReply): boolean {
+  return raw.writableFinished || raw.destroyed
 }
 
 function blockedText(late: number, last: FastifyReply | undefined): string {

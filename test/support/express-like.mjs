@@ -2,7 +2,8 @@
 // build of the tests. The tests make their servers with http.createServer(app); here these get the app's request and
 // response classes, as those of app.listen() do.
 import http from 'node:http'
-import { armTap, awaitBody } from '../../dist/body/await-body.js'
+import { awaitBody } from '../../dist/body/await-body.js'
+import { armTap } from '../../dist/body/tap.js'
 import createExpressApp from '../../dist/express.js'
 
 const MEBIBYTE = 1024 * 1024
