@@ -175,6 +175,55 @@ t.test('what the compiler says of a wrong call is short, and names what is wrong
   }
 })
 
+t.test(
+  'a wrong path is named also where the call has no second argument, which the right path would need',
+  async (t) => {
+    const text = `
+    import { defineHandler } from 'twinroute'
+    import { createClient } from 'twinroute/client'
+    import { z } from 'zod'
+    const POST = defineHandler({ body: z.object({ title: z.string() }) }, () => ({}))
+    const DELETE = defineHandler({ params: z.object({ id: z.string() }) }, () => ({}))
+    interface Routes {
+      '/api/notes': { GET: () => string; POST: typeof POST }
+      '/api/notes/[id]': { DELETE: typeof DELETE }
+      '/api/teams/[id]': { DELETE: typeof DELETE }
+    }
+    const client = createClient<Routes>()
+    client.POST('/api/nots')
+    client.DELETE('/api/notes')
+    client.PUT('/api/notes')
+    client.POST('/api/notes')`
+    const messages = openEditor(text)
+      .getSemanticDiagnostics(FILE)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+    t.strictSame(messages, [
+      `Argument of type '"/api/nots"' is not assignable to parameter of type '"/api/notes"'.`,
+      `Argument of type '"/api/notes"' is not assignable to parameter of type '"/api/notes/[id]" | "/api/teams/[id]"'.`,
+      `Argument of type '"/api/notes"' is not assignable to parameter of type 'never'.`,
+      'Expected 2 arguments, but got 1.'
+    ])
+  }
+)
+
+t.test('an editor completes the paths of a method', async (t) => {
+  const text = `
+    import { createClient } from 'twinroute/client'
+    interface Routes {
+      '/api/notes': { GET: () => string }
+      '/api/notes/[id]': { GET: () => string; DELETE: () => string }
+    }
+    createClient<Routes>().GET('')
+    createClient<Routes>().DELETE('')`
+  const editor = openEditor(text)
+  const completions = (method: string) =>
+    editor
+      .getCompletionsAtPosition(FILE, text.indexOf(`${method}('`) + method.length + 2, {})
+      ?.entries.map(({ name }) => name)
+  t.strictSame(completions('GET'), ['/api/notes', '/api/notes/[id]'])
+  t.strictSame(completions('DELETE'), ['/api/notes/[id]'])
+})
+
 const MISTAKES: readonly { rule: string; call: string; says: RegExp }[] = [
   {
     rule: 'a status that is not declared',

@@ -19,20 +19,28 @@ export interface ClientOptions {
 /** The second argument, which may be left out where nothing in it is required. */
 type Given<Asked> = [Asked] extends [never] ? [ask?: never] : Nothing extends Asked ? [ask?: Asked] : [ask: Asked]
 
-/** The constraint has no name of its own: compilers then list the paths where one is wrong. HEAD is answered by GET. */
+/** The type of no path. Where a path is wrong, compilers go on with the whole constraint: this type in it tells so. */
+type Wrong = 0
+
+/**
+ * The constraint has no name of its own: compilers then list the paths where one is wrong. The second argument may be left out
+ * there, or they would count the arguments and say nothing of the path. HEAD is answered by GET.
+ */
 interface Call<Routes, Method extends string, Errors> {
   <
-    Path extends {
-      [Path in keyof Routes]: (Method extends 'HEAD' ? 'HEAD' | 'GET' : Method) & keyof Routes[Path] extends never
-        ? never
-        : Path
-    }[keyof Routes] &
-      string,
+    Path extends
+      | Wrong
+      | ({
+          [Path in keyof Routes]: (Method extends 'HEAD' ? 'HEAD' | 'GET' : Method) & keyof Routes[Path] extends never
+            ? never
+            : Path
+        }[keyof Routes] &
+          string),
     Form extends BodyForm = never
   >(
-    path: Path,
-    ...given: Given<[Path] extends [never] ? never : Ask<Routes, Path, Method, Form>>
-  ): Promise<AnswerTo<Routes, Path, Method, Errors, Form>>
+    path: Path & string,
+    ...given: Given<[Path] extends [string] ? Ask<Routes, Path & keyof Routes, Method, Form> : never>
+  ): Promise<AnswerTo<Routes, Path & keyof Routes, Method, Errors, Form>>
 }
 
 /** What a route answers to a method: `AnswerTo<Routes, '/api/notes', 'GET'>`. */
