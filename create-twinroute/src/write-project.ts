@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve, sep } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Choices } from './choices.js'
 import { missingFolders, wrongFolder } from './folders.js'
@@ -73,8 +73,19 @@ function copyFolder(from: string, to: string, copy: Copy): void {
     if (entry.isDirectory()) {
       copy.made.addFolder(target)
       copyFolder(source, target, copy)
-    } else copy.made.addFile(target, entry.name === 'package.json' ? manifest(source, copy.name) : readFileSync(source))
+    } else copy.made.addFile(target, contents(entry.name, source, copy.name))
   }
+}
+
+function contents(file: string, source: string, name: string): string | Uint8Array {
+  if (file === 'package.json') return manifest(source, name)
+  return file === 'README.md' ? page(source, name) : readFileSync(source)
+}
+
+/** In commands, which take no scope, as the name of a container. */
+function page(file: string, name: string): string {
+  const text = readFileSync(file, 'utf8').replace(/^# my-app$/m, () => `# ${name}`)
+  return text.replaceAll(/ my-app(?=[ `])/g, () => ` ${basename(name)}`)
 }
 
 function manifest(file: string, name: string): string {

@@ -118,6 +118,18 @@ const MADE: readonly CreateRow[] = [
     run: (creator) => assert.equal(nameIn(join(madeIn(creator, ['--name', '@me/shop']), 'shop')), '@me/shop')
   },
   {
+    name: 'the README has the name of the project',
+    run(creator) {
+      for (const template of ['minimal', 'api', 'express']) {
+        const folder = join(madeIn(creator, ['--name', '@me/shop', '--template', template]), 'shop')
+        const page = readFileSync(join(folder, 'README.md'), 'utf8')
+        assert.match(page, /^# @me\/shop\n/)
+        assert.doesNotMatch(page, /my-app/)
+        if (template === 'api') assert.match(page, /`docker build -t shop \. && docker run .* shop`/)
+      }
+    }
+  },
+  {
     name: 'npm create twinroute passes on what follows --',
     run: ({ scratch, env }) => {
       const cwd = mkdtempSync(join(scratch, 'npm-'))

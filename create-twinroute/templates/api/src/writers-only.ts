@@ -7,5 +7,9 @@ export const writersOnly: Middleware = (request, response, next) => {
   const token = process.env.API_TOKEN
   const wanted = Buffer.from(`Bearer ${token}`)
   if (token && given.length === wanted.length && timingSafeEqual(given, wanted)) return next()
+  if (!token && process.env.NODE_ENV !== 'production')
+    return response
+      .status(401)
+      .json({ message: 'The server has no API_TOKEN: start it with API_TOKEN=secret npm run dev' })
   return response.status(401).json({ message: 'Send the token: Authorization: Bearer ...' })
 }

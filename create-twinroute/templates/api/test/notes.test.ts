@@ -45,6 +45,17 @@ test('only with the token one may write', async () => {
   assert.equal(refused.statusCode, 401)
 })
 
+test('a server without API_TOKEN says in development that it has none', async () => {
+  delete process.env.API_TOKEN
+  try {
+    const refused = await writer().POST('/api/notes', { body: { title: 'Eggs' } })
+    assert.equal(refused.status, 401)
+    assert.match(JSON.stringify(refused.body), /has no API_TOKEN/)
+  } finally {
+    process.env.API_TOKEN = 'token-of-the-tests'
+  }
+})
+
 test('a note without a title is refused, with the field', async () => {
   const headers = { authorization: 'Bearer token-of-the-tests' }
   const refused = await app.inject({ method: 'POST', url: '/api/notes', headers, payload: { title: ' ' } })
