@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -586,6 +587,25 @@ t.test('all problems are found in one pass and printed with their files and fixe
   for (const path of ['a/route.js', 'b/[x]/route.js', 'b/[y]/route.js', 'c/route.js', 'd*']) {
     t.ok(error.message.includes(`/api/${path}`), `${path} is printed`)
   }
+})
+
+t.test('a boot error is printed once, by console.error and when nobody handles it; its members stay', async (t) => {
+  const top = writeTree(t, {
+    'api/a/route.js': "throw new RangeError('no db')",
+    'server.js': `
+      import { createApp } from 'twinroute'
+      const opening = createApp({ apiDir: new URL('./api', import.meta.url), mode: 'production' })
+      if (process.argv[2] === 'handled') await opening.catch((error) => console.error(error))
+      else await opening`
+  })
+  for (const way of ['handled', 'uncaught']) {
+    const { status, stderr } = spawnSync(process.execPath, ['server.js', way], { cwd: top, encoding: 'utf8' })
+    t.match(stderr, /^BootError: 1 problem keeps the application from starting\n\n1\. api\/a\/route\.js .*\n/, way)
+    t.equal(stderr.split('no db').length, 2, `${way}: once`)
+    t.match(stderr, /\n   Fix: [^\n]*\n$/, `${way}: nothing follows`)
+    t.equal(status, way === 'handled' ? 0 : 1, way)
+  }
+  t.match(await bootError(top), { code: 'BOOT_ERROR', problems: [{ cause: RangeError }], cause: RangeError })
 })
 
 t.test('paths below the working directory are printed from there', async (t) => {

@@ -334,3 +334,61 @@ t.test('in development the log is readable where pino-pretty is installed', asyn
   t.strictSame(await print(withIt, 'test'), [], 'nothing in mode test')
   t.match(await print(without, 'development'), [/^\{"level":30/], 'JSON without it')
 })
+
+/** A program that cannot listen: its argument says what it does about it. */
+const REFUSED = `
+import { createServer } from 'node:net'
+import { createApp } from 'twinroute'
+const [way, port] = process.argv.slice(2)
+const other = createServer().listen(0, '127.0.0.1')
+await new Promise((resolve) => other.once('listening', resolve))
+process.env.HOST = '127.0.0.1'
+process.env.PORT = port ?? String(other.address().port)
+const fastifyOptions = way === 'logging' ? {} : { logger: false }
+const app = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'production', fastifyOptions })
+if (way === 'handled') {
+  await app.start().catch((error) => console.log(error.code))
+  throw new Error('of the program')
+} else if (way === 'floating') app.start()
+else if (way === 'listened') {
+  process.on('uncaughtException', (error) => console.log('heard', error.code))
+  app.start()
+  setTimeout(() => process.exit(7), 200)
+} else await app.start()
+`
+
+const BUSY =
+  /^Port \d+ is in use \(127\.0\.0\.1\)\nEnd the process that listens there, or set another port: PORT=\d+\n$/
+
+const REFUSALS: { rule: string; args: string[]; code?: number; stdout?: RegExp; stderr?: RegExp }[] = [
+  { rule: 'a port in use, awaited', args: ['awaited'], stderr: BUSY },
+  { rule: 'a port in use, not awaited', args: ['floating'], stderr: BUSY },
+  {
+    rule: 'a port in use, with a log',
+    args: ['logging'],
+    stdout: /^\{"level":60,[^\n]*"msg":"Port \d+ is in use \(127\.0\.0\.1\): end the process [^\n]* PORT=\d+"\}\n$/
+  },
+  {
+    rule: 'a PORT that is none',
+    args: ['awaited', 'abc'],
+    stderr:
+      /^The environment variable PORT must be an integer from 0 to 65535; it is "abc"\nSet it to a port: PORT=3000\n$/
+  },
+  {
+    rule: 'an error that the program handles is its own; another one is printed by node',
+    args: ['handled'],
+    stdout: /^EADDRINUSE\n$/,
+    stderr: /Error: of the program\n +at .*server\.js/
+  },
+  { rule: 'a program that listens for errors', args: ['listened'], code: 7, stdout: /^heard EADDRINUSE\n$/ }
+]
+
+for (const { rule, args, code = 1, stdout = /^$/, stderr = /^$/ } of REFUSALS) {
+  t.test(`start() that cannot listen ends a program with what to do, and without a stack: ${rule}`, async (t) => {
+    const top = writeTree(t, { 'server.js': REFUSED, 'api/a/route.js': 'export const GET = () => 1' })
+    const result = await run(process.execPath, [join(top, 'server.js'), ...args], { cwd: top }).catch(
+      (error: unknown) => error
+    )
+    t.match(result, { code, stdout, stderr })
+  })
+}

@@ -5,14 +5,27 @@ import { CLOSING_DELAY, GRACE_TIME } from '../options/defaults.js'
 import closeWithGrace from 'close-with-grace'
 import { currentDevelopment } from '../discovery/development.js'
 import { listenPlace } from './listen-place.js'
+import { listenFaultOf, noteFault, type ListenFault } from './listen-fault.js'
+import { sayIfUncaught } from '../errors/uncaught.js'
 import { toReadableError } from '../errors/readable-error.js'
 
 /** Listens on the port and host of the options or the environment; from then until `close()` the process ends by closing the app first. */
 export async function start(app: FastifyInstance, mode: Mode, options: AppOptions): Promise<string> {
-  const { shutdown = {} } = options
+  const { signals = mode !== 'test' } = options.shutdown ?? {}
+  const isAlone = signals && currentDevelopment() === undefined // `twinroute dev` closes its apps itself
+  try {
+    return isAlone ? await listenClosing(app, options) : await app.listen(listenPlace(options))
+  } catch (error) {
+    const fault = listenFaultOf(error, options)
+    if (fault !== undefined) noteFault(error, fault)
+    if (fault !== undefined && isAlone) sayIfUncaught(error as Error, () => sayFault(app.log, fault))
+    throw error
+  }
+}
+
+async function listenClosing(app: FastifyInstance, options: AppOptions): Promise<string> {
+  const { delay = CLOSING_DELAY, graceTime = GRACE_TIME } = options.shutdown ?? {}
   const place = listenPlace(options)
-  const { signals = mode !== 'test', delay = CLOSING_DELAY, graceTime = GRACE_TIME } = shutdown
-  if (!signals || currentDevelopment() !== undefined) return app.listen(place) // `twinroute dev` closes its apps itself
   closeOnProcessEvents(app, delay + graceTime)
   try {
     return await app.listen(place)
@@ -20,6 +33,11 @@ export async function start(app: FastifyInstance, mode: Mode, options: AppOption
     ignoreProcessEvents(app)
     throw error
   }
+}
+
+function sayFault(log: FastifyBaseLogger, { message, fix }: ListenFault): void {
+  if (isLogging(log)) log.fatal(`${message}: ${fix.slice(0, 1).toLowerCase()}${fix.slice(1)}`)
+  else process.stderr.write(`${message}\n${fix}\n`)
 }
 
 type Ending = Parameters<closeWithGrace.CloseWithGraceAsyncCallback>[0]

@@ -19,8 +19,21 @@ export async function runStart({ argument = DEFAULT_FOLDER }: Given): Promise<un
   try {
     await import(pathToFileURL(file).href)
   } catch (error) {
-    throwInProgram(error)
+    tellFailure(error)
   }
+}
+
+/** Where it was to listen, as `start()` of the program has noted it. */
+const LISTEN_FAULT = Symbol.for('twinroute.listenFault')
+
+/** What a developer can read; all else is as it is without the command. */
+function tellFailure(error: unknown): void {
+  if (!(error instanceof Error)) return throwInProgram(error)
+  const fault: unknown = Reflect.get(error, LISTEN_FAULT)
+  if (typeof fault === 'string') throw new CommandError(fault)
+  if (Reflect.get(error, 'code') !== 'BOOT_ERROR') return throwInProgram(error)
+  process.stderr.write(`${error.name}: ${error.message}\n`)
+  process.exit(1)
 }
 
 /** Uncaught, as it is without the command: node prints it with its place. */

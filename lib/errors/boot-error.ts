@@ -1,4 +1,6 @@
 import { relative } from 'node:path'
+import { inspect } from 'node:util'
+import { sayIfUncaught } from './uncaught.js'
 
 /** Every code a boot problem can have, with what it says in a few words. `docs/errors.md` explains each. */
 export const BOOT_PROBLEMS = {
@@ -75,6 +77,12 @@ export class BootError extends Error {
     this.problems = problems
     const underneath = problems.find((problem) => problem.cause !== undefined)
     if (underneath !== undefined) this.cause = underneath.cause
+    sayIfUncaught(this, () => process.stderr.write(`${this.name}: ${this.message}\n`))
+  }
+
+  /** The message holds all that there is to read: `console.error` prints no member beside it. */
+  [inspect.custom](): string {
+    return `${this.name}: ${this.message}`
   }
 }
 

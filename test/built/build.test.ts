@@ -437,6 +437,25 @@ const REFUSALS: { args: string[]; tree?: Tree; code?: number; says: RegExp }[] =
     tree: { 'dist/server.js': "throw new Error('no database')" },
     code: 1,
     says: /Error: no database\n +at .*dist\/server\.js:1/
+  },
+  {
+    args: ['start'],
+    tree: {
+      'dist/api/a/route.js': 'export const GET = () => 1',
+      'dist/server.js': `
+        import { createServer } from 'node:net'
+        const other = createServer().listen(0, '127.0.0.1')
+        await new Promise((resolve) => other.once('listening', resolve))
+        Object.assign(process.env, { HOST: '127.0.0.1', PORT: String(other.address().port) })
+        ${SERVER}`
+    },
+    says: /^Port \d+ is in use \(127\.0\.0\.1\)\nEnd the process that listens there, or set another port: PORT=\d+\n$/
+  },
+  {
+    args: ['start'],
+    tree: { 'dist/api/a/route.js': 'export const get = () => 1', 'dist/server.js': SERVER },
+    code: 1,
+    says: /^BootError: 1 problem keeps [^]* Fix: Did you mean GET\?\n$/
   }
 ]
 

@@ -1,0 +1,36 @@
+/** Milliseconds in which an error that was thrown reaches node, when nobody handles it on the way. */
+const WAY = 100
+
+const words = new WeakMap<object, () => void>()
+let waiting: NodeJS.Timeout | undefined
+
+/**
+ * When nobody handles this error, the process ends as it would, but says what is given here in place of all that node can
+ * print of an error. Programs that listen for uncaught errors get it as ever.
+ */
+export function sayIfUncaught(error: object, say: () => void): void {
+  words.set(error, say)
+  if (waiting !== undefined) return void waiting.refresh()
+  if (process.listenerCount('uncaughtException') > 0) return
+  process.on('uncaughtException', end)
+  waiting = setTimeout(stop, WAY).unref()
+}
+
+function stop(): void {
+  clearTimeout(waiting)
+  waiting = undefined
+  process.off('uncaughtException', end)
+}
+
+function end(thrown: unknown): void {
+  stop()
+  if (process.listenerCount('uncaughtException') > 0) return
+  const say = typeof thrown === 'object' && thrown !== null ? words.get(thrown) : undefined
+  if (say !== undefined) {
+    say()
+    process.exit(1)
+  }
+  process.nextTick(() => {
+    throw thrown // another one, which node prints
+  })
+}
