@@ -331,7 +331,11 @@ t.test('secrets are wanted in production, and weak ones are warned of', async (t
       const heard: string[] = []
       const options = { mode, onWarning: (text: string) => heard.push(text), ...(accessSecret && { accessSecret }) }
       if (missing !== undefined) {
-        t.throws(() => createTokenService(options), { code: 'TOKEN_SECRET_MISSING', message: missing })
+        t.throws(() => createTokenService(options), {
+          code: 'TOKEN_SECRET_MISSING',
+          message: missing,
+          fix: /openssl rand/
+        })
       } else {
         const tokens = createTokenService(options)
         t.strictSame(tokens.verifyAccess(tokens.generateAccessToken({ userId: 'u', role: 'r' })).userId, 'u')

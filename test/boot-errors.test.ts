@@ -259,6 +259,37 @@ const MODULES: Row[] = [
 ]
 
 const TREES: Row[] = [
+  ...['js', 'ts'].map((type): Row => ({
+    rule: `what a shared module throws is one problem of all files that import it: .${type}`,
+    tree: {
+      [`api/a/route.${type}`]: `import '../../shared.js'\n${GET}`,
+      [`api/b/route.${type}`]: `import '../../shared.js'\n${GET}`,
+      [`api/c/route.${type}`]: `throw new Error('another')\n${GET}`,
+      'middleware.js': "import './shared.js'\nexport const middleware = {}",
+      'shared.js': "throw new Error('no secret')"
+    },
+    told: [
+      {
+        code: 'MIDDLEWARE_IMPORT_FAILED',
+        files: ['middleware.js', `api/a/route.${type}`, `api/b/route.${type}`],
+        text: /middleware\.js and .*a\/route.* and .*b\/route.* cannot be imported.*no secret/s
+      },
+      { code: 'ROUTE_IMPORT_FAILED', files: [`api/c/route.${type}`], text: /another/ }
+    ]
+  })),
+  {
+    rule: 'an error that says what to do is shown with that as its fix, once',
+    tree: {
+      'api/a/route.js': "throw Object.assign(new Error('NAME not set. Set it: NAME=x'), { fix: 'Set it: NAME=x' })"
+    },
+    told: [
+      {
+        code: 'ROUTE_IMPORT_FAILED',
+        files: ['api/a/route.js'],
+        text: /Cause: Error: NAME not set\.\n(?: +at .*\n)+ +Fix: Set it: NAME=x$/
+      }
+    ]
+  },
   {
     rule: 'an apiDir that is not there is named',
     tree: {},

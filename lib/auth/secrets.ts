@@ -50,7 +50,8 @@ function refuseFallback(
   if (isProduction(mode)) {
     const fix = 'Set them to random text of at least 32 bytes, each its own: openssl rand -base64 48'
     throw Object.assign(new Error(`${message}: tokens anybody can sign must not be used in production. ${fix}`), {
-      code: 'TOKEN_SECRET_MISSING'
+      code: 'TOKEN_SECRET_MISSING',
+      fix
     })
   }
   if (!KNOWN_MODES.has(mode)) onWarning(`${message}: mode "${mode}" uses the development secrets, which are public`)

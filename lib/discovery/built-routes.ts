@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Segment } from '../contract/manifest.js'
+import { nameSource } from '../errors/boot-error.js'
 import { parseName } from '../patterns/segment.js'
 import type { LoadedModule } from './jiti-loader.js'
 import type { ScannedFile } from './scan.js'
@@ -15,6 +16,8 @@ export interface BuiltRoutes {
   routes: Readonly<Record<string, ImportModule>>
   /** The same of each middleware file. Default: none. */
   middleware?: Readonly<Record<string, ImportModule>>
+  /** By the same paths: the names that problems are told by. Default: the paths. */
+  sources?: Readonly<Record<string, string>>
 }
 
 interface Directory {
@@ -29,11 +32,12 @@ const modules = new Map<string, ImportModule>()
  * Says which route files a directory has, and has their modules: `createApp` and `fileRoutes` with this `apiDir` read no
  * directory and import no file. Programs that `twinroute build` writes call it. A later call for the same directory wins.
  */
-export function registerRoutes({ apiDir, routes, middleware = {} }: BuiltRoutes): void {
+export function registerRoutes({ apiDir, routes, middleware = {}, sources = {} }: BuiltRoutes): void {
   const top = fileURLToPath(apiDir)
   const keep = ([path, load]: [string, ImportModule]): string => {
     const file = join(top, path)
     modules.set(file, load)
+    if (sources[path] !== undefined) nameSource(file, sources[path])
     return file
   }
   directories.set(resolve(top), {

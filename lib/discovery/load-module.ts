@@ -6,7 +6,7 @@ import { importThroughJiti, type LoadedModule } from './jiti-loader.js'
 import { missingNameOf } from './recorded-imports.js'
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
-import { displayPath, type BootProblem } from '../errors/boot-error.js'
+import { displayPath, fixIn, type BootProblem } from '../errors/boot-error.js'
 
 // Node keeps every CommonJS module here, also those that import() loaded.
 const requireCache = createRequire(import.meta.url).cache
@@ -82,16 +82,57 @@ function isCommonJs(file: string, namespace: Readonly<Record<string, unknown>>):
  */
 export function importProblem(file: string, cause: unknown, otherwise: string): Omit<BootProblem, 'code'> {
   return {
-    message: `${displayPath(file)} cannot be imported`,
+    message: importMessage([file]),
     files: [file],
     fix: adviseImport(file, cause, otherwise),
     cause
   }
 }
 
+const MOST_NAMED = 3
+
+function importMessage(files: readonly string[]): string {
+  const named = files.slice(0, MOST_NAMED).map(displayPath)
+  const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : ''
+  return `${more === '' ? named.join(' and ') : named.join(', ')}${more} cannot be imported`
+}
+
+/** One problem for each cause: what a shared module throws keeps all files that import it from being imported. */
+export function mergeByCause(problems: readonly BootProblem[]): BootProblem[] {
+  const merged: BootProblem[] = []
+  for (const problem of problems) {
+    const at = isOfImport(problem) ? merged.findIndex((one) => isOfImport(one) && isSame(one.cause, problem.cause)) : -1
+    const known = merged[at]
+    if (known === undefined) merged.push(problem)
+    else {
+      const files = [...new Set([...known.files, ...problem.files])]
+      merged[at] = { ...known, files, message: importMessage(files) }
+    }
+  }
+  return merged
+}
+
+function isOfImport({ code }: BootProblem): boolean {
+  return code === 'ROUTE_IMPORT_FAILED' || code === 'MIDDLEWARE_IMPORT_FAILED'
+}
+
+/** A bundled module throws anew whenever it is asked for. */
+function isSame(cause: unknown, other: unknown): boolean {
+  if (cause === other) return true
+  if (!(cause instanceof Error && other instanceof Error)) return false
+  const place = frameOf(cause)
+  return place !== undefined && place === frameOf(other) && cause.message === other.message
+}
+
+function frameOf({ stack = '' }: Error): string | undefined {
+  return /^ +at .*$/m.exec(stack)?.[0]
+}
+
 /** What to do about a file that cannot be imported, where the error alone does not say it; else `otherwise`. */
 function adviseImport(file: string, error: unknown, otherwise: string): string {
   if (!(error instanceof Error)) return otherwise
+  const fix = fixIn(error)
+  if (fix !== undefined) return fix
   const name = missingNameOf(error)
   if (name !== undefined) {
     const correct = `Correct the name ${name}, or export it`

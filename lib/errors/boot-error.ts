@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
+import { readProperty } from './read-property.js'
 import { sayIfUncaught } from './uncaught.js'
 
 /** Every code a boot problem can have, with what it says in a few words. `docs/errors.md` explains each. */
@@ -86,8 +87,17 @@ export class BootError extends Error {
   }
 }
 
+const sourceNames = new Map<string, string>()
+
+/** A file that is part of a built program, and nowhere on the disk, is shown by the name of its source. */
+export function nameSource(path: string, source: string): void {
+  sourceNames.set(path, source)
+}
+
 /** The shorter of a path and the same path seen from the working directory. */
 export function displayPath(path: string): string {
+  const source = sourceNames.get(path)
+  if (source !== undefined) return source
   const fromHere = relative(process.cwd(), path)
   return fromHere !== '' && fromHere.length < path.length ? fromHere : path
 }
@@ -115,9 +125,19 @@ function describeCause(cause: unknown): string {
   const lines = (cause.stack ?? '').split('\n').filter((line) => line.trim() !== '')
   const first = lines.findIndex(isFrame)
   const head = lines.slice(0, first === -1 ? lines.length : first)
-  const told = head.join('\n').includes(cause.message.trim()) ? head : `${cause.name}: ${cause.message}`.split('\n')
+  const text = head.join('\n').includes(cause.message.trim()) ? head.join('\n') : `${cause.name}: ${cause.message}`
+  const told = text
+    .replace(fixIn(cause) ?? '', '')
+    .trim()
+    .split('\n')
   const frames = lines.filter((line) => isFrame(line) && !/node:internal|node_modules/.test(line))
   return [...told, ...frames.slice(0, FRAMES_SHOWN)].map((line) => line.trimEnd()).join('\n   ')
+}
+
+/** What to do, where an error says so in its message and as its member `fix`. */
+export function fixIn(error: unknown): string | undefined {
+  const fix = readProperty(error, 'fix')
+  return typeof fix === 'string' && fix !== '' ? fix : undefined
 }
 
 function isFrame(line: string): boolean {

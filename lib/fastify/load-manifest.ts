@@ -1,7 +1,7 @@
 import type { RouteManifest } from '../contract/manifest.js'
 import { withBrokenRoutes } from '../discovery/broken-routes.js'
 import { currentDevelopment } from '../discovery/development.js'
-import { loadModules } from '../discovery/load-module.js'
+import { loadModules, mergeByCause } from '../discovery/load-module.js'
 import { buildRoutes, findRoutes, warnOfTypeScript, type ManifestOptions } from '../discovery/manifest.js'
 import { BootError, type BootProblem } from '../errors/boot-error.js'
 import { chooseMiddleware, findMiddlewareFile, type MapEntry } from '../middleware/map.js'
@@ -31,7 +31,7 @@ export async function loadManifest(options: ManifestOptions): Promise<LoadedMani
   const built = buildRoutes(files, modules, problems)
   problems.push(...checkDefinitions(built))
   const routes = development === undefined ? built : withBrokenRoutes(built, files, { problems, development })
-  if (problems.length > 0) throw new BootError(problems)
+  if (problems.length > 0) throw new BootError(mergeByCause(problems))
   return {
     apiDir,
     baseRoute: formatPattern(base),

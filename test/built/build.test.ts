@@ -489,6 +489,24 @@ t.test('build goes by what route files export, not by what they need where the p
   })
 })
 
+t.test('a built program that does not start names the sources, and each cause once', async (t) => {
+  const importing = "import { tokens } from '#tokens'\n"
+  const top = writeTree(t, {
+    'package.json': '{"type":"module","imports":{"#tokens":"./src/tokens.ts"}}',
+    'src/server.ts': SERVER,
+    'src/tokens.ts': "import { createTokenService } from 'twinroute/auth'\nexport const tokens = createTokenService()",
+    'src/middleware.ts': `${importing}export const middleware = { '/api/a': tokens ? [] : [] }`,
+    'src/api/a/route.ts': `${importing}export const GET = () => (tokens ? 1 : 2)`
+  })
+  t.match(await runTwinroute(top, ['build']), { code: 0, stderr: '' })
+  const { code, stderr } = await runTwinroute(top, ['start'], { JWT_SECRET: '', REFRESH_TOKEN_SECRET: '' })
+  t.equal(code, 1)
+  t.match(
+    stderr,
+    /^BootError: 1 problem keeps .*\n\n1\. src\/middleware\.ts and src\/api\/a\/route\.ts cannot be imported \(MIDDLEWARE_IMPORT_FAILED\)\n   Cause: Error: JWT_SECRET and REFRESH_TOKEN_SECRET not set: .*\n(?: +at .*\n)+   Fix: Set them to .*: openssl rand -base64 48\n$/
+  )
+})
+
 t.test('build does not read a middleware file where the program gives the map itself', async (t) => {
   const top = writeTree(t, {
     ...ROUTE,

@@ -30,17 +30,27 @@ export function routesModules(project: Project): Plugin {
 function textOf(directory: string, { project, importer }: { project: Project; importer: string }): string {
   const { routes, middleware } = findRouteFiles(directory)
   const place = placeOf(directory, importer, project).path
-  const list = (files: readonly string[]): string => {
+  const list = (files: readonly string[], valueOf: (file: string) => string): string => {
     const entries = files.map((file) => {
-      const path = compiledName(relative(directory, file).split(sep).join('/'))
-      return `${JSON.stringify(path)}: () => import(${JSON.stringify(file)})`
+      const path = compiledName(slashes(relative(directory, file)))
+      return `${JSON.stringify(path)}: ${valueOf(file)}`
     })
     return `{\n${entries.join(',\n')}\n}`
   }
+  const name = (file: string): string => JSON.stringify(slashes(relative(project.folder, file)))
   return [
     "import { registerRoutes } from 'twinroute/build'",
     `registerRoutes({ apiDir: new URL(${JSON.stringify(urlOf(place))}, ${OUTPUT_URL}),`,
-    `routes: ${list(routes)},`,
-    `middleware: ${list(middleware)} })`
+    `routes: ${list(routes, load)},`,
+    `middleware: ${list(middleware, load)},`,
+    `sources: ${list([...routes, ...middleware], name)} })`
   ].join('\n')
+}
+
+function load(file: string): string {
+  return `() => import(${JSON.stringify(file)})`
+}
+
+function slashes(path: string): string {
+  return path.split(sep).join('/')
 }
