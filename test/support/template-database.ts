@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { closedPort } from './closed-port.js'
@@ -118,6 +118,21 @@ export const DATABASE_ROWS: Readonly<Record<string, (project: ApiProject) => Pro
       const fourth = await Server.start(project, BUILT, open)
       started.push(fourth)
       assert.deepEqual(await fourth.titles(), ['kept'], 'a killed process blocks nobody')
+    }),
+  'tables that cannot be made end the start with the reason, and the next start has the database': (project) =>
+    withServers(async (started) => {
+      const open = { DATABASE_URL: 'file:.data/broken' }
+      const file = join(project.folder, 'dist/schema.sql')
+      const schema = readFileSync(file, 'utf8')
+      writeFileSync(file, 'create tabel notes ()')
+      const first = await Server.start(project, BUILT, open)
+      started.push(first)
+      assert.deepEqual(await first.ended, [1, null], first.printed)
+      assert.match(first.printed, /syntax error at or near "tabel"/)
+      writeFileSync(file, schema)
+      const second = await Server.start(project, BUILT, open)
+      started.push(second)
+      assert.deepEqual(await second.titles(), [])
     }),
   'a process that twinroute dev replaces hands its database on, also when it ends late': (project) =>
     withServers(async (started) => {

@@ -70,20 +70,22 @@ async function open(onWait: () => void): Promise<Connection> {
   const url = process.env.DATABASE_URL || 'file:.data/database'
   const schema = await readFile(new URL('./schema.sql', import.meta.url), 'utf8')
   if (/^postgres(ql)?:/.test(url)) return connectServer(url, schema)
+  return openEmbedded(url.startsWith('file:') ? url.slice('file:'.length) : undefined, schema, onWait)
+}
+
+async function openEmbedded(path: string | undefined, schema: string, onWait: () => void): Promise<Connection> {
   const { PGlite } = await import('@electric-sql/pglite')
-  const path = url.startsWith('file:') ? url.slice('file:'.length) : undefined
   const unlock = path === undefined ? () => {} : await takeFolder(resolve(path), onWait)
+  const isNew = path !== undefined && !existsSync(join(path, 'PG_VERSION'))
+  if (isNew) console.log(`Creating the database in ${path}, which takes some seconds`)
+  const opening = PGlite.create(path === undefined ? 'memory://' : resolve(path))
+  const close = (): Promise<void> => opening.then((connection) => connection.close()).finally(unlock)
   try {
-    if (path !== undefined && !existsSync(join(path, 'PG_VERSION')))
-      console.log(`Creating the database in ${path}, which takes some seconds`)
-    const connection = await PGlite.create(path === undefined ? 'memory://' : resolve(path))
+    const connection = await opening
     await connection.exec(schema)
-    return {
-      query: <Row>(text: string, values?: unknown[]) => connection.query<Row>(text, values),
-      close: () => connection.close().finally(unlock)
-    }
+    return { query: <Row>(text: string, values?: unknown[]) => connection.query<Row>(text, values), close }
   } catch (error) {
-    unlock()
+    await close().catch(() => {}) // what failed first is told
     throw error
   }
 }
