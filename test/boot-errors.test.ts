@@ -547,6 +547,18 @@ for (const { rule, tree, told, options } of [...MODULES, ...TREES, ...MAPS]) {
   })
 }
 
+t.test('a module of the application may be named like one of this package', async (t) => {
+  const top = writeTree(t, {
+    'auth.ts': 'export const own = 1',
+    'core.ts': 'export const own = 1',
+    'middleware.ts': "import { own } from './auth.js'\nexport const middleware = { '/api/a': own ? [] : [] }",
+    'api/a/route.ts': "import { own } from '../../core.js'\nexport const GET = () => own"
+  })
+  const app = await createApp({ apiDir: join(top, 'api'), mode: 'test' })
+  t.equal((await app.inject('/api/a')).body, '1')
+  await app.close()
+})
+
 t.test('imports of types, of undefined values and of what a CommonJS module exports are not refused', async (t) => {
   const top = writeTree(t, {
     'common.cjs': 'module.exports = Object.assign(Object.create(null), { [["na", "me"].join("")]: 1 })',

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import vm from 'node:vm'
 import { isBuiltin } from 'node:module'
 import { createJiti, type Jiti } from 'jiti'
-import { cacheDirectory } from '../discovery/jiti-loader.js'
+import { cacheDirectory, pathOf } from '../discovery/jiti-loader.js'
 import { recordImports } from '../discovery/recorded-imports.js'
 import { SourceError } from './source-error.js'
 
@@ -70,7 +70,7 @@ export class Compiler {
   #find(specifier: string, parent: string, kind: 'import' | 'require'): string | undefined {
     if (isBuiltin(specifier) || specifier.startsWith('data:')) return undefined
     const conditions = ['node', kind]
-    const found = this.#jiti.esmResolve(specifier, { parentURL: pathToFileURL(parent), conditions })
+    const found = this.#jiti.esmResolve(pathOf(specifier, parent), { parentURL: pathToFileURL(parent), conditions })
     const path = found.startsWith('file:') ? fileURLToPath(found) : found
     if (!existsSync(path)) return undefined
     const file = realpathSync(path)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
 import { hasExport, missingName, onRecordedImports, recordImports, type ImportRecord } from './recorded-imports.js'
@@ -39,13 +39,18 @@ async function importOne(file: string, jiti: Jiti): Promise<LoadedModule> {
   try {
     const exports = { ...(await jiti.import<Record<string, unknown>>(file)) }
     const missing = await findMissingName((specifier, parent) =>
-      jiti.import(specifier, { parentURL: pathToFileURL(parent).href })
+      jiti.import(pathOf(specifier, parent), { parentURL: pathToFileURL(parent).href })
     )
     return missing === undefined ? { file, exports } : { file, error: missing }
   } catch (error) {
     forgetImports()
     return { file, error }
   }
+}
+
+/** jiti looks for a relative name beside its own file first. */
+export function pathOf(specifier: string, parent: string): string {
+  return /^\.\.?(?:\/[^?#]*)?$/.test(specifier) ? resolve(dirname(parent), specifier) : specifier
 }
 
 /**
