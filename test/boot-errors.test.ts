@@ -43,6 +43,29 @@ const MODULES: Row[] = [
     tree: { 'api/a/route.js': 'export const del = () => ({})' },
     told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /Did you mean DELETE\?/ }]
   },
+  ...[
+    ['GTE', 'GET'],
+    ['GT', 'GET'],
+    ['DELEET', 'DELETE'],
+    ['PTACH', 'PATCH'],
+    ['midleware', 'middleware'],
+    ['cofnig', 'config']
+  ].map(([name, meant]): Row => ({
+    rule: `a slip in a name is recognised: ${name}`,
+    tree: { 'api/a/route.js': `${GET}export const ${name} = () => ({})` },
+    told: [
+      {
+        code: 'ROUTE_EXPORT_UNKNOWN',
+        files: ['api/a/route.js'],
+        text: new RegExp(`exports ${name}.*Fix: Did you mean ${meant}\\? If not, let the name begin with _$`, 's')
+      }
+    ]
+  })),
+  {
+    rule: 'a name that only resembles a method in small letters is unknown',
+    tree: { 'api/a/route.js': `${GET}export const path = 'x'` },
+    told: [{ code: 'ROUTE_EXPORT_UNKNOWN', files: ['api/a/route.js'], text: /A route file exports/ }]
+  },
   {
     rule: 'a plural of middleware or config is recognised',
     tree: { 'api/a/route.js': `${GET}export const middlewares = [], Config = {}` },

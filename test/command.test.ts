@@ -373,6 +373,12 @@ interface Refusal {
   env?: NodeJS.ProcessEnv
 }
 
+/** Node reads TypeScript itself, and has messages of its own. */
+const nativeTypes = 'typescript' in process.features && Boolean(process.features.typescript)
+
+const SYNTAX_ERROR =
+  /^1 problem keeps the application from starting\n\n1\. api\/a\/route\.ts cannot be imported \(ROUTE_IMPORT_FAILED\)\n   Cause: api\/a\/route\.ts:2:10\n   SyntaxError: Unexpected token\n     1 \| export const a = 1\n   > 2 \| const x: = 2\n       \| {10}\^\n/
+
 const REFUSALS: Refusal[] = [
   { args: [], says: /^Which command\?\n\nUsage: twinroute/ },
   { args: ['rotues'], says: /^twinroute has no command rotues; did you mean routes\?\n$/, run: runTwinroute },
@@ -463,6 +469,20 @@ const REFUSALS: Refusal[] = [
     tree: { 'api/a/route.js': 'export const get = () => ({})', 'api/b/route.ts': 'export const GET = (' },
     run: runTwinroute,
     says: /^2 problems keep .*api\/a\/route\.js exports get.*Fix: Did you mean GET\?.*api\/b\/route\.ts cannot be imported.*Cause: .*Fix: /s
+  },
+  ...['routes', 'types'].map((name) => ({
+    args: [name],
+    tree: { 'api/a/route.ts': 'export const a = 1\nconst x: = 2\nexport const GET = () => 1' },
+    run: runTwinroute,
+    says: nativeTypes ? /SyntaxError|api\/a\/route\.ts/ : SYNTAX_ERROR
+  })),
+  {
+    args: ['routes'],
+    tree: { 'api/a/route.ts': "import { name } from './nowhere.js'\nexport const GET = () => name" },
+    run: runTwinroute,
+    says: nativeTypes
+      ? /nowhere/
+      : /Cause: api\/a\/route\.ts:1:22\n   Error: Cannot find module '\.\/nowhere\.js'\n   > 1 \| .*\n {7}\| {22}\^\n/
   },
   {
     args: ['routes'],

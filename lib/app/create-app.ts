@@ -151,8 +151,9 @@ function refuseExpressListen(app: FastifyInstance): void {
  */
 function reportWhenReady(app: FastifyInstance, mode: Mode): void {
   app.addHook('onReady', async () => {
-    for (const { code, files, message } of bootWarnings(app)) app.log.warn({ code, files }, message)
     const development = currentDevelopment()
+    const all = bootWarnings(app)
+    for (const { code, files, message } of development?.newWarnings(all) ?? all) app.log.warn({ code, files }, message)
     if (development !== undefined) development.showRoutes(describeRoutes(app).toString())
     else if (!isProduction(mode) && isLogging(app.log)) process.stdout.write(`${describeRoutes(app).toString()}\n`)
   })

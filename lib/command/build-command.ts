@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { checkRoutes } from '../dev.js'
 import { BootError } from '../index.js'
 import { bundle, type Bundle } from './build/bundle.js'
@@ -27,6 +28,7 @@ export async function runBuild({ argument, values, switches }: Given): Promise<n
     // Both at a time; an error of one is told when the other has ended or was told.
     const bundling = bundle(project, { esbuild, packages: switches.has('bundle') ? 'bundled' : 'external' })
     bundling.catch(() => {})
+    if (check === undefined && !switches.has('no-check')) tellUnchecked(project)
     if (!(await passes(check))) return 1
     const made = await bundling.catch((error: unknown) => showFailure(error, esbuild))
     if (made === undefined) return 1
@@ -53,6 +55,12 @@ function onInterrupt(clean: () => void): () => void {
   return () => {
     for (const release of handlers) release()
   }
+}
+
+/** A program in JavaScript has no types to check. */
+function tellUnchecked({ entry, folder }: Project): void {
+  if (/\.[mc]?tsx?$/.test(entry))
+    print(`The types are not checked: there is no ${fromHere(join(folder, 'tsconfig.json'))}`)
 }
 
 async function passes(check: TypeCheck | undefined): Promise<boolean> {

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beginDevelopment } from '../discovery/development.js'
 import type { LoadedModule } from '../discovery/jiti-loader.js'
 import { AppRun } from './app-run.js'
+import { BootWarnings } from './boot-warnings.js'
 import { Compiler } from './compile.js'
 import { isDebugged, onDebugger } from './debugged.js'
 import { readEnvironmentFile } from './environment.js'
@@ -27,6 +28,7 @@ const compiler = new Compiler(entry, { sourceMaps: process.execArgv.some((option
 const graph = new ModuleGraph(compiler, (type, file) => send({ type, file }))
 const run = new AppRun({ entry, graph, send, isFirst: turn === 'first' })
 const exit = process.exit.bind(process)
+const warnings = new BootWarnings()
 let routes = ''
 
 beginDevelopment({
@@ -41,6 +43,7 @@ beginDevelopment({
     run.attempt.broken.push(...failure)
     return failureHandler(failure)
   },
+  newWarnings: (all) => warnings.takeNew(all, graph.generation),
   showRoutes: (table) => (routes = table),
   reloadScript: RELOAD_SCRIPT
 })

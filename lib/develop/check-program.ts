@@ -28,6 +28,7 @@ beginDevelopment({
     for (const problem of found) problems.add(problem)
     return () => undefined
   },
+  newWarnings: (all) => all,
   showRoutes: () => undefined,
   reloadScript: ''
 })

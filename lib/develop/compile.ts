@@ -6,7 +6,7 @@ import { isBuiltin } from 'node:module'
 import { createJiti, type Jiti } from 'jiti'
 import { cacheDirectory, pathOf } from '../discovery/jiti-loader.js'
 import { recordImports } from '../discovery/recorded-imports.js'
-import { SourceError } from './source-error.js'
+import { placeMissing, SourceError } from '../errors/source-error.js'
 
 /** How a file is evaluated; `module` is ECMAScript's. */
 export type Format = 'module' | 'commonjs' | 'json'
@@ -69,12 +69,19 @@ export class Compiler {
 
   #find(specifier: string, parent: string, kind: 'import' | 'require'): string | undefined {
     if (isBuiltin(specifier) || specifier.startsWith('data:')) return undefined
-    const conditions = ['node', kind]
-    const found = this.#jiti.esmResolve(pathOf(specifier, parent), { parentURL: pathToFileURL(parent), conditions })
+    const found = this.#resolve(specifier, parent, ['node', kind])
     const path = found.startsWith('file:') ? fileURLToPath(found) : found
     if (!existsSync(path)) return undefined
     const file = realpathSync(path)
     return isOwnFile(file) ? file : undefined
+  }
+
+  #resolve(specifier: string, parent: string, conditions: string[]): string {
+    try {
+      return this.#jiti.esmResolve(pathOf(specifier, parent), { parentURL: pathToFileURL(parent), conditions })
+    } catch (error) {
+      throw placeMissing(error, parent, specifier)
+    }
   }
 
   /**

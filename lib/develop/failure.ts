@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { displayPath, type BootProblem } from '../errors/boot-error.js'
 import { readProperty } from '../errors/read-property.js'
 import { toReadableError } from '../errors/readable-error.js'
+import { checkColumn, frameOf, placeText, type SourcePlace } from '../errors/source-error.js'
 import { isOwnFile } from './compile.js'
 import { environmentFaultOf } from './environment.js'
-import type { SourcePlace } from './source-error.js'
 
 /** One thing that keeps the application, or a route of it, from answering. */
 export interface FailureReason {
@@ -64,7 +63,7 @@ function bootProblemsOf(thrown: unknown): readonly BootProblem[] | undefined {
 function shownCause(thrown: unknown, cause: string): Pick<FailureReason, 'place' | 'frame' | 'cause'> {
   const place = placeOf(thrown)
   if (place === undefined) return { place: undefined, frame: undefined, cause }
-  return { place: `${displayPath(place.file)}:${place.line}:${place.column}`, frame: frameOf(place), cause }
+  return { place: placeText(place, displayPath(place.file)), frame: frameOf(place), cause }
 }
 
 /** `at GET (/app/api/route.ts:3:5)`, and the first line of a SyntaxError's stack: `/app/api/route.ts:3`. */
@@ -75,36 +74,9 @@ function placeOf(thrown: unknown): SourcePlace | undefined {
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
   for (const [, path = '', line, column] of stack.matchAll(STACK_PLACE)) {
     const file = path.startsWith('file:') ? fileURLToPath(path) : path
-    if (isOwnFile(file)) return { file, line: Number(line), column: Number(column ?? 1) }
+    if (isOwnFile(file)) return checkColumn({ file, line: Number(line), column: Number(column ?? 1) })
   }
   return undefined
-}
-
-const LINES_AROUND = 3
-
-/** The lines around a place, numbered, with a mark below the column. */
-function frameOf({ file, line, column }: SourcePlace): string | undefined {
-  const lines = readLines(file)
-  if (line < 1 || line > lines.length) return undefined
-  const first = Math.max(1, line - LINES_AROUND)
-  const shown = lines.slice(first - 1, line + LINES_AROUND)
-  const width = String(line + LINES_AROUND).length
-  return shown
-    .flatMap((text, index) => {
-      const number = first + index
-      const head = `${number === line ? '>' : ' '} ${String(number).padStart(width)} | `
-      const mark = `${' '.repeat(width + 2)} | ${' '.repeat(Math.max(0, column - 1))}^`
-      return number === line ? [head + text, mark] : [head + text]
-    })
-    .join('\n')
-}
-
-function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split(/\r?\n/)
-  } catch {
-    return [] // removed since
-  }
 }
 
 /** For the terminal. */

@@ -63,12 +63,15 @@ function reportDefault(report: Report): void {
 
 function reportUnknown(name: string, report: Report): void {
   if (OTHER_EXPORTS.includes(name)) return
+  report('ROUTE_EXPORT_UNKNOWN', `exports ${name}, which is not a method`, adviseName(name))
+}
+
+function adviseName(name: string): string {
   const meant = suggest(name)
-  const fix =
-    meant === undefined
-      ? `A route file exports ${ROUTE_METHODS.join(', ')}, middleware and config; let other names begin with _`
-      : `Did you mean ${meant}?`
-  report('ROUTE_EXPORT_UNKNOWN', `exports ${name}, which is not a method`, fix)
+  if (meant !== undefined) return `Did you mean ${meant}?`
+  const near = findNear(name)
+  if (near !== undefined) return `Did you mean ${near}? If not, let the name begin with _`
+  return `A route file exports ${ROUTE_METHODS.join(', ')}, middleware and config; let other names begin with _`
 }
 
 const SHORTEST_HINT = 3
@@ -80,6 +83,21 @@ function suggest(name: string): string | undefined {
     const other = known.toLowerCase()
     if (lower === other) return true
     return lower.length >= SHORTEST_HINT && (lower.startsWith(other) || other.startsWith(lower))
+  })
+}
+
+/** `GTE`, `PSOT`, `DELTE`, `midleware`: one letter more or less, or two in the wrong order. Methods only in capitals. */
+function findNear(name: string): string | undefined {
+  const known = name === name.toUpperCase() ? ROUTE_METHODS : OTHER_EXPORTS
+  return known.find((one) => isOneSlip(name, one) || isOneSlip(one, name))
+}
+
+/** Whether a text becomes another when one letter is removed, or changes places with the next. */
+function isOneSlip(text: string, other: string): boolean {
+  return text.split('').some((letter, at) => {
+    const before = text.slice(0, at)
+    const after = text.slice(at + 1)
+    return other === before + after || other === before + after.slice(0, 1) + letter + after.slice(1)
   })
 }
 

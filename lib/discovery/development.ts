@@ -1,3 +1,4 @@
+import type { BootWarning } from '../contract/manifest.js'
 import type { Handler } from '../contract/route-module.js'
 import type { BootProblem } from '../errors/boot-error.js'
 import type { LoadedModule } from './jiti-loader.js'
@@ -10,6 +11,8 @@ export interface Development {
   servesDirectory(apiDir: string): void
   /** The handler of a route that cannot be served, in place of its own; the problems are shown to the developer. */
   answerProblems(problems: readonly BootProblem[]): Handler
+  /** Of the boot warnings of an application those that it did not have when it was loaded before. */
+  newWarnings(warnings: readonly BootWarning[]): readonly BootWarning[]
   /** Takes the table of routes, to print it when it is asked for. */
   showRoutes(table: string): void
   /** A path of this server with a script that reloads the page around it after a change. */

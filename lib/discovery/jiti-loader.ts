@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
+import { toSourceError } from '../errors/source-error.js'
 import { hasExport, missingName, onRecordedImports, recordImports, type ImportRecord } from './recorded-imports.js'
 
 /** What a file exports, or what was thrown when it was imported. */
@@ -44,7 +45,7 @@ async function importOne(file: string, jiti: Jiti): Promise<LoadedModule> {
     return missing === undefined ? { file, exports } : { file, error: missing }
   } catch (error) {
     forgetImports()
-    return { file, error }
+    return { file, error: toSourceError(error) }
   }
 }
 

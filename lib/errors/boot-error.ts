@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import { readProperty } from './read-property.js'
+import { frameOf, placeText, readPlace } from './source-error.js'
 import { sayIfUncaught } from './uncaught.js'
 
 /** Every code a boot problem can have, with what it says in a few words. `docs/errors.md` explains each. */
@@ -130,6 +131,11 @@ function describeCause(cause: unknown): string {
     .replace(fixIn(cause) ?? '', '')
     .trim()
     .split('\n')
+  const place = readPlace(told[0])
+  if (place !== undefined) {
+    const frame = place.column === undefined ? undefined : frameOf(place)
+    return [placeText(place, displayPath(place.file)), ...told.slice(1), ...(frame?.split('\n') ?? [])].join('\n   ')
+  }
   const frames = lines.filter((line) => isFrame(line) && !/node:internal|node_modules/.test(line))
   return [...told, ...frames.slice(0, FRAMES_SHOWN)].map((line) => line.trimEnd()).join('\n   ')
 }

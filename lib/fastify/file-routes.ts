@@ -65,8 +65,9 @@ export async function loadRoutes(
 /** Warnings always, the table of routes in development. */
 function logReport(fastify: FastifyInstance, runtime: Runtime, routes: RegisteredRoutes): void {
   const report = reportRoutes(fastify, routes)
-  for (const { code, files, message } of report.warnings) fastify.log.warn({ code, files }, message)
   const development = currentDevelopment()
+  const warnings = development?.newWarnings(report.warnings) ?? report.warnings
+  for (const { code, files, message } of warnings) fastify.log.warn({ code, files }, message)
   if (development !== undefined) development.showRoutes(report.toString())
   else if (!isProduction(runtime.mode)) for (const line of report.toString().split('\n')) fastify.log.info(line)
 }

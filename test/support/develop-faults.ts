@@ -191,6 +191,33 @@ export const FAULT_ROWS: Row[] = [
     }
   },
   {
+    name: 'an import of a module that is not there is told with its place in the source',
+    files: { ...TWO, 'src/api/one/route.ts': "import { a } from './nowhere.js'\nexport const GET = () => a" },
+    async run(project) {
+      await project.says(
+        /\n {2}src\/api\/one\/route\.ts:1:19\n {2}Error: Cannot find module '\.\/nowhere\.js'\n {2}> 1 \| import .*\n {6}\| {19}\^\n/
+      )
+      assert.doesNotMatch(project.printed, /Require stack/)
+    }
+  },
+  {
+    name: 'a boot warning is told once, and again when it was gone',
+    files: {
+      ...TWO,
+      'src/middleware.ts': "export const middleware = { '/api/none': [] }"
+    },
+    async run(project) {
+      const told = (): number => project.printed.split('MIDDLEWARE_KEY_UNUSED').length - 1
+      await project.says(/MIDDLEWARE_KEY_UNUSED/)
+      const first = told()
+      await project.change({ 'src/api/one/route.ts': 'export const GET = () => ({ one: 5 })' })
+      assert.equal(told(), first)
+      await project.change({ 'src/middleware.ts': "export const middleware = { '/api/one': [] }" })
+      await project.change({ 'src/middleware.ts': "export const middleware = { '/api/none': [] }" })
+      assert.equal(told(), 2 * first)
+    }
+  },
+  {
     name: 'a program that ends itself because it cannot start',
     files: {
       ...TWO,
