@@ -54,7 +54,8 @@ export async function lockFolder(folder: string): Promise<() => void> {
 
 function socketPath(folder: string, name: string): string {
   const path = resolve(folder, name)
-  const [shorter = path] = [path, relative('', path)].toSorted((one, two) => one.length - two.length)
+  const fromHere = relative('', path)
+  const shorter = fromHere.length < path.length ? fromHere : path
   if (Buffer.byteLength(shorter) > LONGEST_SOCKET) throw new Error(`the path ${shorter} is too long for a socket`)
   return shorter
 }
