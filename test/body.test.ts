@@ -438,6 +438,22 @@ t.test('the body limit of a route, or of the app, refuses larger bodies with 413
       t.equal(received.match(/HTTP\/1.1/g)?.length, 1, 'what follows on the connection is not answered')
     }
   })
+  t.test(
+    'a body that has grown too large before it is waited for is refused, though its end does not come',
+    async (t) => {
+      const late: Middleware = (request: any, _response, next) => {
+        const look = (): void => void (request.readableLength > 1000 ? next() : setImmediate(look))
+        look()
+      }
+      for (const build of [appOf, hostOf]) {
+        const options = { bodyLimit: 1000, errorHandler, middleware: { '/api/apps': [late] } }
+        const address = await addressOf(await build(t, { routes, options }))
+        const chunked = head('POST /api/apps', { ...TEXT_TYPE, 'transfer-encoding': 'chunked' })
+        const wire = await new Wire(t, address).write(`${chunked}5dc\r\n${'x'.repeat(1500)}\r\n`)
+        t.match(await wire.closed(), /^HTTP\/1.1 413 .*connection: close/is)
+      }
+    }
+  )
 })
 
 t.test('bodies arrive as the network brings them', async (t) => {

@@ -451,6 +451,7 @@ const BEFORE_READY: readonly { name: string; run: (app: App, t: any) => Promise<
         app.hasRoute({ method: 'GET', url: '/api/hello' }),
         app.hasRoute({ method: 'delete' as 'DELETE', url: '/api/users/:userId' }),
         app.hasRoute({ method: 'GET', url: '/api/none' }),
+        app.hasRoute({ method: 'GET' } as never),
         app.hasRoute({ method: 'GET', url: '/api/hello', constraints: { host: 'a.example' } })
       ]
       const before = ask()
@@ -458,8 +459,8 @@ const BEFORE_READY: readonly { name: string; run: (app: App, t: any) => Promise<
       return [before, ask()]
     },
     want: [
-      [true, true, false, false],
-      [true, true, false, false]
+      [true, true, false, false, false],
+      [true, true, false, false, false]
     ]
   },
   {

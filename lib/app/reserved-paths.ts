@@ -27,7 +27,7 @@ export function reservePaths(app: FastifyInstance, routes: readonly ManifestRout
     if (hasRoute(...given)) return true
     const asked = given[0] as Parameters<FastifyInstance['hasRoute']>[0]
     const isServed = scope.supportedMethods.includes(String(asked.method).toUpperCase())
-    return isServed && !isConstrained(asked) && reserved.find(asked.url) !== undefined
+    return isServed && !isConstrained(asked) && reserved.find(asked.url ?? '') !== undefined
   })
 }
 
@@ -69,7 +69,8 @@ class ReservedPaths {
 
   #routerOf(group: Group): Paths {
     if (group.router !== undefined) return group.router
-    const router = findMyWay({ ...this.#options })
+    // the expressions of other routes are only compared here, and never run
+    const router = findMyWay({ ...this.#options, allowUnsafeRegex: true })
     for (const [path, route] of group.paths) {
       const other = reservedBy(router, path)
       if (other !== undefined) throw samePath(other, route)

@@ -84,7 +84,7 @@ function awaitTap(request: LinkedRequest, kind: BodyKind, limit: number, done: D
     const chunks = request[kChunks] ?? []
     setBody(request, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), { kind, limit }, done)
   }
-  if (request.complete) return finish()
+  if (request.complete || request[kSize] > limit) return finish()
   if (request.destroyed) return finish(abortedBody())
   // the parser wakes us outside of any request's async context: AsyncLocalStorage would be lost without this
   const scope = new AsyncResource('twinroute.body', { requireManualDestroy: true })

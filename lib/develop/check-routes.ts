@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 export interface CheckRoutesOptions {
@@ -31,10 +31,11 @@ const LONGEST = 20_000
 export async function checkRoutes({ entry, apiDir, map, signal }: CheckRoutesOptions): Promise<RoutesCheck> {
   const child = fork(PROGRAM, [entry, apiDir, map], {
     execArgv: [],
+    detached: true, // a group of its own, so that what route files start ends with it
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'], // what route files print is not of the build
     env: { ...process.env, NODE_ENV: 'development' } // secrets of production are not needed to check the files
   })
-  const end = (): void => void child.kill('SIGKILL')
+  const end = (): void => endGroup(child)
   let isLate = false
   const limit = setTimeout(() => {
     isLate = true
@@ -43,9 +44,11 @@ export async function checkRoutes({ entry, apiDir, map, signal }: CheckRoutesOpt
   signal.addEventListener('abort', end, { once: true })
   try {
     return await new Promise<RoutesCheck>((resolve, reject) => {
-      child.once('message', (check: RoutesCheck) => resolve(check))
+      child.on('message', (message) => {
+        if (isAnswer(message)) resolve(message.twinrouteCheck) // a route file may send messages of its own
+      })
       child.once('error', reject)
-      child.once('exit', () => resolve(uncheckedBecause(isLate)))
+      child.once('exit', (code) => resolve(uncheckedBecause(isLate ? 'late' : code)))
     })
   } finally {
     clearTimeout(limit)
@@ -54,9 +57,31 @@ export async function checkRoutes({ entry, apiDir, map, signal }: CheckRoutesOpt
   }
 }
 
-function uncheckedBecause(isLate: unknown): RoutesCheck {
-  const reason = isLate
-    ? `their import has not ended within ${LONGEST / 1000} s`
-    : 'one of them ends the process when it is imported'
+interface Answer {
+  twinrouteCheck: RoutesCheck
+}
+
+function isAnswer(message: unknown): message is Answer {
+  return typeof message === 'object' && message !== null && 'twinrouteCheck' in message
+}
+
+/** Windows has no groups: there the process alone. */
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL')
+    else process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // it has ended
+  }
+}
+
+/** Node's exit code for a program that waits for what never comes. */
+const UNSETTLED = 13
+
+function uncheckedBecause(end: 'late' | number | null): RoutesCheck {
+  let reason = 'one of them ends the process when it is imported'
+  if (end === 'late') reason = `their import has not ended within ${LONGEST / 1000} s`
+  else if (end === UNSETTLED) reason = 'one of them waits for something that never comes when it is imported'
   return { problems: undefined, unchecked: [`What the route files export is not checked: ${reason}`] }
 }

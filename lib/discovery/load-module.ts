@@ -121,7 +121,8 @@ function isSame(cause: unknown, other: unknown): boolean {
   if (cause === other) return true
   if (!(cause instanceof Error && other instanceof Error)) return false
   const place = frameOf(cause)
-  return place !== undefined && place === frameOf(other) && cause.message === other.message
+  if (place === undefined || /[ (]node:/.test(place)) return false // Node's own, which any two files may have in common
+  return place === frameOf(other) && cause.message === other.message
 }
 
 function frameOf({ stack = '' }: Error): string | undefined {

@@ -1,3 +1,5 @@
+import { isMainThread } from 'node:worker_threads'
+
 /** Milliseconds in which an error that was thrown reaches node, when nobody handles it on the way. */
 const WAY = 100
 
@@ -9,6 +11,7 @@ let waiting: NodeJS.Timeout | undefined
  * print of an error. Programs that listen for uncaught errors get it as ever.
  */
 export function sayIfUncaught(error: object, say: () => void): void {
+  if (!isMainThread) return // the main thread gets the errors of a worker, and would miss this one
   words.set(error, say)
   if (waiting !== undefined) return void waiting.refresh()
   if (process.listenerCount('uncaughtException') > 0) return

@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { askTwinroute, runTwinroute } from '../support/command.js'
@@ -487,7 +488,46 @@ t.test('build goes by what route files export, not by what they need where the p
     code: 0,
     stderr: 'What the route files export is not checked: one of them ends the process when it is imported'
   })
+  const waiting = writeTree(t, {
+    ...ROUTE,
+    'src/api/a/route.ts': 'await new Promise(() => {})\nexport const GET = () => 1'
+  })
+  t.match(await runTwinroute(waiting, ['build']), {
+    code: 0,
+    stderr: 'is not checked: one of them waits for something that never comes when it is imported'
+  })
 })
+
+t.test(
+  'what route files do when build imports them reaches neither its result nor its output, and ends with it',
+  async (t) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => server.close())
+    await once(server, 'listening')
+    const isGone = new Promise((resolve) =>
+      server.once('connection', (socket) => socket.resume().once('close', resolve))
+    )
+    const { port } = server.address() as AddressInfo
+    const top = writeTree(t, {
+      ...ROUTE,
+      '.env': 'DB=postgres://app:S3CRET-word@db.example/x\n',
+      'src/api/a/route.ts': `
+      import { spawn } from 'node:child_process'
+      import { once } from 'node:events'
+      const own = "const socket = require('net').connect(${port}, '127.0.0.1', () => console.log('connected'))"
+      const child = spawn(process.execPath, ['-e', own], { stdio: ['ignore', 'pipe', 'ignore'] })
+      await once(child.stdout, 'data')
+      process.send?.('ready')
+      export const GTE = () => 1`,
+      'src/api/b/route.ts': "throw new Error('cannot connect to ' + process.env.DB)\nexport const GET = () => 1"
+    })
+    const { code, stderr } = await runTwinroute(top, ['build'])
+    t.equal(code, 2)
+    t.match(stderr, 'GTE')
+    t.notMatch(stderr, 'S3CRET')
+    await isGone // the process that the route file has started is gone
+  }
+)
 
 t.test('a built program that does not start names the sources, and each cause once', async (t) => {
   const importing = "import { tokens } from '#tokens'\n"

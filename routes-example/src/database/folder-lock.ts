@@ -41,13 +41,15 @@ export async function lockFolder(folder: string): Promise<() => void> {
     console.warn(`Nothing keeps a second process off ${folder}, where it would lose rows: ${(error as Error).message}`)
     return () => {}
   }
-  for (const other of await readdir(folder)) {
-    if (!other.startsWith(LOCK) || other === name) continue
-    if (await answers(socketPath(folder, other))) {
-      server.close()
-      throw new FolderInUse(folder, other.slice(LOCK.length).split('-'))
+  try {
+    for (const other of await readdir(folder)) {
+      if (!other.startsWith(LOCK) || other === name) continue
+      if (await answers(socketPath(folder, other))) throw new FolderInUse(folder, other.slice(LOCK.length).split('-'))
+      await rm(join(folder, other), { force: true })
     }
-    await rm(join(folder, other), { force: true })
+  } catch (error) {
+    server.close()
+    throw error
   }
   return () => void server.close()
 }
