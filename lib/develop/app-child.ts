@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { LoadedFiles } from './loaded-files.js'
 import type { FromApp, ToApp } from './messages.js'
 import type { Patience } from './patience.js'
 import { ANSWER_TIME, Pulse } from './pulse.js'
@@ -47,10 +48,7 @@ export class AppChild {
   /** Those that the process has been sent, until it says that it has them. */
   readonly #connections = new Map<number, [string, Socket]>()
   #lastId = 0
-  /** Files that it has loaded. */
-  readonly #files = new Set<string>()
-  /** Files that it has been told of, and has not read, each with when. */
-  readonly #unseen: [file: string, time: number][] = []
+  readonly #files = new LoadedFiles()
   /** Of one at a breakpoint nothing is heard. */
   #isDebugged: boolean
   #hearing: NodeJS.Timeout | undefined
@@ -84,11 +82,11 @@ export class AppChild {
   #hear(message: FromApp): void {
     this.#pulse.beat()
     if (message.type === 'alive') this.#isDebugged = message.isDebugged
-    else if (message.type === 'seen') this.#hasSeen()
+    else if (message.type === 'seen') this.#hasSeen(message)
     else if (message.type === 'stops') clearTimeout(this.#hearing)
     else if (message.type === 'connected') this.#hasConnected(message.id)
     else if (message.type === 'runs') this.running = message.file
-    else if (message.type === 'reads') this.#files.add(message.file)
+    else if (message.type === 'reads') this.#files.reads(message.file, message.digest)
     else {
       if (message.type === 'ready') this.#isReady = true
       this.#options.onMessage(message, this)
@@ -96,16 +94,14 @@ export class AppChild {
   }
 
   /** While it begins, it may not yet have come to what blocks it. */
-  #hasSeen(): void {
-    const [, time = 0] = this.#unseen.shift() ?? []
-    if (this.#isReady && performance.now() - time < ANSWER_TIME) this.#options.patience.reset()
+  #hasSeen({ isChange }: Extract<FromApp, { type: 'seen' }>): void {
+    const time = this.#files.hears()
+    if (isChange && this.#isReady && time < ANSWER_TIME) this.#options.patience.reset()
   }
 
   send(message: ToApp): void {
     if (this.#process.connected) this.#process.send(message, () => undefined) // it may end meanwhile
-    if (message.type !== 'file') return
-    this.#unseen.push([message.file, performance.now()])
-    if (this.#files.has(message.file)) this.#pulse.ask()
+    if (message.type === 'file' && this.#files.tell(message.file).isLoaded) this.#pulse.ask()
   }
 
   connect(door: string, socket: Socket): void {
@@ -170,18 +166,19 @@ export class AppChild {
     this.#process.kill('SIGKILL')
   }
 
-  /** A file that it has loaded, and that was saved, may end what the process is stuck in: another one is to load it. */
+  /** A file that has another text than it has loaded may end what the process is stuck in: another one is to load it. */
   #isSilentFor(time: number): void {
     if (this.#isDebugged || this.#isClosing) return
     const { patience, onSilence } = this.#options
-    const saved = this.#unseen.map(([file]) => file).filter((file) => this.#files.has(file))
-    if (time < patience.timeFor(saved)) {
+    const changed = this.#files.look()
+    if (time < patience.timeFor(changed)) {
       if (time === ANSWER_TIME) onSilence(this)
       return
     }
     patience.grow()
     this.wasStuck = true
-    const files = changeText([...new Set(saved)])
-    this.#endBecause(`the process has not answered for ${time / 1000} s, and is ended because of a change: ${files}`)
+    this.#endBecause(
+      `the process has not answered for ${time / 1000} s, and is ended because of a change: ${changeText(changed)}`
+    )
   }
 }

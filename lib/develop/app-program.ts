@@ -13,6 +13,7 @@ import { isDebugged, onDebugger } from './debugged.js'
 import { readEnvironmentFile } from './environment.js'
 import { reasonOf } from './failure.js'
 import { failureHandler } from './failure-page.js'
+import { digestOf } from './file-state.js'
 import type { FromApp, ToApp } from './messages.js'
 import { ModuleGraph } from './module-graph.js'
 import { RELOAD_SCRIPT } from './reload-signal.js'
@@ -25,7 +26,10 @@ if (unread !== undefined) tell(unread)
 
 quietWarnings()
 const compiler = new Compiler(entry, { sourceMaps: process.execArgv.some((option) => option.startsWith('--inspect')) })
-const graph = new ModuleGraph(compiler, (type, file) => send({ type, file }))
+const graph = new ModuleGraph(compiler, {
+  reads: (file, source) => send({ type: 'reads', file, digest: digestOf(source) }),
+  runs: (file) => send({ type: 'runs', file })
+})
 const run = new AppRun({ entry, graph, send, isFirst: turn === 'first' })
 const exit = process.exit.bind(process)
 const warnings = new BootWarnings()
@@ -97,10 +101,7 @@ const reactions: { [Type in ToApp['type']]: (message: Extract<ToApp, { type: Typ
   },
   listening: ({ door, address }) => run.doors.answer(door, address),
   'not-listening': ({ door, code, message }) => run.doors.answer(door, Object.assign(new Error(message), { code })),
-  file: ({ event, file }) => {
-    send({ type: 'seen' })
-    run.changes.add(event, file)
-  },
+  file: ({ event, file }) => send({ type: 'seen', isChange: run.changes.add(event, file) }),
   ask: () => send({ type: 'alive', isDebugged: isDebugged() }),
   retire() {
     send({ type: 'stops' })

@@ -58,13 +58,15 @@ export class ChangeList {
     for (const file of files) if (existsSync(file)) this.#served.add(realpathSync(file))
   }
 
-  add(event: FileEvent, file: string): void {
-    if (!this.#concerns(event, file)) return
+  /** @returns whether it concerns the application */
+  add(event: FileEvent, file: string): boolean {
+    if (!this.#concerns(event, file)) return false
     this.#files.set(file, event)
     this.#lastEvent = performance.now()
     this.#reactions.hold()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#load(), QUIET)
+    return true
   }
 
   /**

@@ -23,7 +23,7 @@ const secrets = Object.entries(process.env).flatMap(([name, value = '']) =>
   value.length > 5 && before[name] !== value ? [value] : []
 )
 
-const graph = new ModuleGraph(new Compiler(entry, { sourceMaps: false }), () => undefined)
+const graph = new ModuleGraph(new Compiler(entry, { sourceMaps: false }), { reads() {}, runs() {} })
 const problems = new Set<BootProblem>()
 
 beginDevelopment({

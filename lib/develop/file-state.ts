@@ -1,4 +1,5 @@
-import { readFileSync, statSync, type Stats } from 'node:fs'
+import { hash } from 'node:crypto'
+import { readFileSync, realpathSync, statSync, type Stats } from 'node:fs'
 
 export function statOf(path: string): Stats | undefined {
   try {
@@ -18,5 +19,19 @@ export function readText(path: string): string | undefined {
     return statSync(path).isFile() ? readFileSync(path, 'utf8') : undefined // a pipe would not end
   } catch {
     return undefined
+  }
+}
+
+/** Short, and another one for another text. */
+export function digestOf(text: string): string {
+  return hash('sha256', text, 'base64')
+}
+
+/** Of a file that has gone, or is yet to come, the path itself. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
   }
 }

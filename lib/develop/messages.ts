@@ -25,13 +25,13 @@ export type FromApp =
   | { type: 'ready' }
   /** A connection has arrived. */
   | { type: 'connected'; id: number }
-  /** A file is loaded: a change of it may end what the process is stuck in. */
-  | { type: 'reads'; file: string }
+  /** A file is loaded: another text of it may end what the process is stuck in. */
+  | { type: 'reads'; file: string; digest: string }
   /** The code of a module begins to run, which may be the last thing that is heard; none: the load has ended. */
   | { type: 'runs'; file: string | undefined }
   | { type: 'alive'; isDebugged: boolean }
-  /** A file's event has been read. */
-  | { type: 'seen' }
+  /** A file's event has been read, and is a change of the application or none. */
+  | { type: 'seen'; isChange: boolean }
   /** The application begins to close. */
   | { type: 'stops' }
   /** It cannot start as the command was called. */

@@ -4,11 +4,8 @@ import { hasExport, missingName, onRecordedImports, type ImportRecord } from '..
 import { earlyExportsOf, hasUnknownExports } from './early-exports.js'
 import { formatOf, isOwnFile, type CompiledForm, type Compiler } from './compile.js'
 import { importNatively, metaResolve, requireNatively, requireOf } from './native-imports.js'
-import { isWaiting, namespaceOf, type ModuleRecord } from './module-record.js'
+import { isWaiting, namespaceOf, type ModuleRecord, type Steps } from './module-record.js'
 import { ownership, type Owner } from './owner.js'
-
-/** What happens to a file: `runs` when its imports have been evaluated. */
-export type Step = 'reads' | 'runs'
 
 /**
  * The application's own modules, each evaluated once until it, or something it imports, is forgotten. Packages are imported
@@ -16,20 +13,19 @@ export type Step = 'reads' | 'runs'
  */
 export class ModuleGraph {
   readonly #compiler: Compiler
-  readonly #onStep: (step: Step, file: string) => void
+  readonly #steps: Steps
   readonly #records = new Map<string, ModuleRecord>()
   /** The number of the reload that evaluates modules now. */
   generation = 0
 
-  /** @param onStep is told before each step, which may be one that does not end */
-  constructor(compiler: Compiler, onStep: (step: Step, file: string) => void) {
+  constructor(compiler: Compiler, steps: Steps) {
     this.#compiler = compiler
-    this.#onStep = onStep
+    this.#steps = steps
     onRecordedImports((imports, file) => {
       const record = this.#records.get(file)
       if (record === undefined) return
       record.hasBegun = true
-      onStep('runs', file)
+      steps.runs(file)
       for (const one of imports) checkNames(one, record)
     })
   }
@@ -117,7 +113,7 @@ export class ModuleGraph {
 
   #create(file: string): ModuleRecord {
     const source = readFileSync(file, 'utf8')
-    this.#onStep('reads', file)
+    this.#steps.reads(file, source)
     const record: ModuleRecord = {
       file,
       source,

@@ -25,6 +25,13 @@ export interface ModuleRecord {
   namespace?: Readonly<Record<string, unknown>>
 }
 
+/** What happens to a file: it is told before each step, which may be one that does not end. */
+export interface Steps {
+  reads(file: string, source: string): void
+  /** Its imports have been evaluated. */
+  runs(file: string): void
+}
+
 /** What a CommonJS file knows as `module`. */
 export interface CommonJsModule {
   id: string

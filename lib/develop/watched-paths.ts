@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
+import { realPathOf } from './file-state.js'
 
 /** What a build, or a test run, writes at the top of a package; a route may have the same name. */
 const WRITTEN = new Set(['dist', 'build', 'coverage'])
@@ -25,7 +26,7 @@ export class WatchedPaths {
 
   /** @returns those folders that are watched only from now on */
   add(directories: readonly string[]): string[] {
-    return directories.map(realpath).filter((directory) => {
+    return directories.map(realPathOf).filter((directory) => {
       if (this.#isCovered(directory)) return false
       this.#tops.add(directory)
       return true
@@ -60,13 +61,5 @@ function packageFolder(from: string): string {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json'))) return folder
     if (dirname(folder) === folder) return from
-  }
-}
-
-function realpath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path // it has gone, or is yet to come
   }
 }

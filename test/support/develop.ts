@@ -4,6 +4,7 @@ import { DevelopProject } from './develop-project.js'
 import { EDIT_ROWS } from './develop-edits.js'
 import { FAULT_ROWS } from './develop-faults.js'
 import { PROCESS_ROWS } from './develop-processes.js'
+import { SAME_TEXT_ROWS } from './develop-same-text.js'
 import { SAVE_ROWS } from './develop-saves.js'
 import { START_ROWS } from './develop-starts.js'
 import { STUCK_ROWS } from './develop-stuck.js'
@@ -18,6 +19,7 @@ const rows = [
   ...START_ROWS,
   ...PROCESS_ROWS,
   ...STUCK_ROWS,
+  ...SAME_TEXT_ROWS,
   ...TURN_ROWS,
   ...WATCH_ROWS
 ].filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
