@@ -27,12 +27,14 @@ export interface ChildOptions {
   patience: Patience
   onMessage(message: FromApp, child: AppChild): void
   onExit(reason: number | string, child: AppChild): void
-  onSilence(child: AppChild): void
+  /** @returns whether it was told, which it is once */
+  onSilence(child: AppChild): boolean
 }
 
 /** One process that runs the application. */
 export class AppChild {
   readonly begun = performance.now()
+  readonly files = new LoadedFiles()
   /** Where its application listens. */
   readonly doors = new Set<string>()
   /** Resolves when it has ended. */
@@ -48,11 +50,11 @@ export class AppChild {
   /** Those that the process has been sent, until it says that it has them. */
   readonly #connections = new Map<number, [string, Socket]>()
   #lastId = 0
-  readonly #files = new LoadedFiles()
   /** Of one at a breakpoint nothing is heard. */
   #isDebugged: boolean
   #hearing: NodeJS.Timeout | undefined
   #isReady = false
+  #isSilenceTold = false
   /** It is to end: another one serves, or none is to. */
   #isClosing = false
   /** It was ended because another one is to load a change. */
@@ -81,12 +83,13 @@ export class AppChild {
 
   #hear(message: FromApp): void {
     this.#pulse.beat()
+    this.#isSilenceTold = false
     if (message.type === 'alive') this.#isDebugged = message.isDebugged
     else if (message.type === 'seen') this.#hasSeen(message)
     else if (message.type === 'stops') clearTimeout(this.#hearing)
     else if (message.type === 'connected') this.#hasConnected(message.id)
     else if (message.type === 'runs') this.running = message.file
-    else if (message.type === 'reads') this.#files.reads(message.file, message.digest)
+    else if (message.type === 'reads') this.files.reads(message.file, message.digest)
     else {
       if (message.type === 'ready') this.#isReady = true
       this.#options.onMessage(message, this)
@@ -95,13 +98,13 @@ export class AppChild {
 
   /** While it begins, it may not yet have come to what blocks it. */
   #hasSeen({ isChange }: Extract<FromApp, { type: 'seen' }>): void {
-    const time = this.#files.hears()
+    const time = this.files.hears()
     if (isChange && this.#isReady && time < ANSWER_TIME) this.#options.patience.reset()
   }
 
   send(message: ToApp): void {
     if (this.#process.connected) this.#process.send(message, () => undefined) // it may end meanwhile
-    if (message.type === 'file' && this.#files.tell(message.file).isLoaded) this.#pulse.ask()
+    if (message.type === 'file' && this.files.tell(message.file).isLoaded) this.#pulse.ask()
   }
 
   connect(door: string, socket: Socket): void {
@@ -170,9 +173,9 @@ export class AppChild {
   #isSilentFor(time: number): void {
     if (this.#isDebugged || this.#isClosing) return
     const { patience, onSilence } = this.#options
-    const changed = this.#files.look()
+    const changed = this.files.look()
     if (time < patience.timeFor(changed)) {
-      if (time === ANSWER_TIME) onSilence(this)
+      if (time >= ANSWER_TIME && !this.#isSilenceTold) this.#isSilenceTold = onSilence(this)
       return
     }
     patience.grow()

@@ -47,7 +47,10 @@ export class AppRun {
     this.doors = new DoorList(options.send)
     this.changes = new ChangeList(options.graph, {
       hold: () => this.doors.hold(),
-      load: (files) => void this.load(files)
+      load: (files) => void this.load(files),
+      release: () => {
+        if (!this.#attempt.isPending) this.doors.release()
+      }
     })
     divertListening((wanted) => this.#listen(wanted))
   }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, extname, sep } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { stateOf } from './file-state.js'
 import type { FileEvent } from './messages.js'
 import type { ModuleGraph } from './module-graph.js'
 
@@ -23,6 +24,8 @@ interface Reactions {
   /** Something that concerns the application has changed. */
   hold(): void
   load(files: string[]): void
+  /** It is as it was. */
+  release(): void
 }
 
 /** Gathers the events of files, and drops those that concern nothing that is loaded. */
@@ -109,9 +112,12 @@ export class ChangeList {
       this.#timer = setTimeout(() => this.#load(), QUIET)
       return
     }
-    const files = [...this.#files.keys()]
-    this.#loading = new Map(this.#files)
+    // what was empty or away for a moment may be as it was
+    const changed = [...this.#files].filter(([file, event]) => this.#graph.differs(file) || this.#mayLack(event, file))
     this.#files.clear()
+    if (changed.length === 0) return this.#reactions.release()
+    const files = changed.map(([file]) => file)
+    this.#loading = new Map(changed)
     for (const file of files) this.#loaded.add(file)
     this.#served.clear()
     this.#reactions.load(files)
@@ -142,12 +148,6 @@ export class ChangeList {
     this.#lacking.set(file, now)
     return true
   }
-}
-
-/** Another text, even the same one written again, is another state. */
-function stateOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false })
-  return `${stats?.ino} ${stats?.ctimeMs} ${stats?.size}`
 }
 
 function isHalfDone([file, event]: [string, FileEvent]): boolean {

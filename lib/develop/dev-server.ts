@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { displayPath } from '../errors/boot-error.js'
 import { AppChild } from './app-child.js'
+import { EndedProcess } from './ended-process.js'
 import { FileWatch } from './file-watch.js'
 import { Listeners } from './listeners.js'
 import type { FileEvent, FromApp } from './messages.js'
@@ -14,9 +15,6 @@ const SHORT_LIFE = 2000
 
 /** What an application loads, and a change of which may mend one that has ended; others, such as its log, it may write itself. */
 const SOURCE = /\.(?:[mc]?[jt]sx?|json)$/
-
-/** Milliseconds without another change before the process is replaced: installers write several files. */
-const QUIET = 150
 
 /** Milliseconds in which an application closes without a word about it. */
 const LONG_STOP = 3000
@@ -43,7 +41,8 @@ export class DevServer {
   #isInTurn = false
   readonly #waiting = new WaitingRoom()
   readonly #patience = new Patience()
-  #replacing: NodeJS.Timeout | undefined
+  /** The last one, while the next is to begin after a change. */
+  #ended: EndedProcess | undefined
   #end!: (code: number) => void
   readonly ended: Promise<number>
 
@@ -53,7 +52,7 @@ export class DevServer {
     this.ended = new Promise((resolve) => (this.#end = resolve))
     this.#watch = new FileWatch(entry, {
       onFile: (event, file) => this.#onFile(event, file),
-      onProcessFile: (file) => this.#replaceSoon(file)
+      onProcessFile: (file) => this.#replace(file)
     })
   }
 
@@ -79,7 +78,6 @@ export class DevServer {
     if (this.#stopBegun !== undefined) return this.#stopAtOnce(this.#stopBegun)
     this.#stopBegun = performance.now()
     const long = setTimeout(() => tell('waits for the application to close; Ctrl-C again ends it at once'), LONG_STOP)
-    clearTimeout(this.#replacing)
     this.#listeners.close()
     this.#waiting.close()
     await Promise.all([this.#watch.close(), ...[...this.#living].map((child) => child.stop())])
@@ -110,6 +108,7 @@ export class DevServer {
   #spawn(): void {
     if (this.#isStopping) return
     this.#next?.kill()
+    this.#ended = undefined
     this.#waiting.hold()
     this.#next = new AppChild({
       entry: this.#entry,
@@ -118,7 +117,7 @@ export class DevServer {
       onMessage: (message, child) => this.#onMessage(message, child),
       patience: this.#patience,
       onExit: (reason, child) => this.#onExit(reason, child),
-      onSilence: tellSilence
+      onSilence: (child) => this.#tellSilence(child)
     })
     this.#living.add(this.#next)
   }
@@ -172,17 +171,15 @@ export class DevServer {
 
   #onFile(event: FileEvent, file: string): void {
     if (!SOURCE.test(file)) return
-    if (this.#child === undefined && this.#next === undefined && !this.#isInTurn) this.#spawn()
+    if (this.#ended?.precedes(file) === true) this.#spawn()
     this.#child?.send({ type: 'file', event, file })
     this.#next?.send({ type: 'file', event, file })
   }
 
-  #replaceSoon(file: string): void {
-    clearTimeout(this.#replacing)
-    this.#replacing = setTimeout(() => {
-      tell(`${displayPath(file)} changed: the process is replaced`)
-      this.restart()
-    }, QUIET)
+  #replace(file: string): void {
+    if (this.#isStopping) return
+    tell(`${displayPath(file)} changed: the process is replaced`)
+    this.restart()
   }
 
   #onExit(reason: number | string, child: AppChild): void {
@@ -198,30 +195,30 @@ export class DevServer {
     if (child.wasStuck) return this.#spawn()
     if (this.#child !== undefined)
       return tell(`${ended} before it was ready, and the one before it goes on; s and Enter starts another one`)
-    if (!wasReady || performance.now() - child.begun < SHORT_LIFE) return this.#waitForChange(reason)
+    if (!wasReady || performance.now() - child.begun < SHORT_LIFE) return this.#waitForChange(reason, child)
     tell(`${ended}; it starts again`)
     this.#spawn()
   }
 
-  #waitForChange(reason: number | string): void {
+  #waitForChange(reason: number | string, { files }: AppChild): void {
     tell(`the process has ended (${reason}); it starts again after a change`)
-    this.#waiting.answer([
-      {
-        code: 'PROCESS_ENDED',
-        message: 'The process of the application has ended',
-        place: undefined,
-        frame: undefined,
-        cause: typeof reason === 'number' ? `exit code ${reason}` : reason,
-        fix: 'See what it has written to the terminal, correct it and save: it starts again after a change'
-      }
-    ])
+    this.#ended = new EndedProcess(
+      reason,
+      files,
+      [...this.#watch.files].filter((file) => SOURCE.test(file))
+    )
+    this.#waiting.answer(this.#ended.failure)
   }
-}
 
-function tellSilence({ running }: AppChild): void {
-  const where = running === undefined ? '' : `; the last file that it began to run is ${displayPath(running)}`
-  tell(
-    `still waits: the process has not answered for ${ANSWER_TIME / 1000} s, as in an endless loop${where}. ` +
-      'Correct it and save, or end all with Ctrl-C'
-  )
+  /** Not of one that another process is about to replace: nobody need correct it. */
+  #tellSilence(child: AppChild): boolean {
+    if (child === this.#child && this.#next !== undefined) return false
+    const where =
+      child.running === undefined ? '' : `; the last file that it began to run is ${displayPath(child.running)}`
+    tell(
+      `still waits: the process has not answered for ${ANSWER_TIME / 1000} s, as in an endless loop${where}. ` +
+        'Correct it and save, or end all with Ctrl-C'
+    )
+    return true
+  }
 }

@@ -9,6 +9,12 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
+/** Another text, even the same one written again, is another state. */
+export function stateOf(path: string): string {
+  const stats = statOf(path)
+  return `${stats?.ino} ${stats?.ctimeMs} ${stats?.size}`
+}
+
 export function isOlder(path: string, time: number): boolean {
   const stats = statOf(path)
   return stats === undefined || stats.ctimeMs < time

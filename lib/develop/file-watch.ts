@@ -1,11 +1,11 @@
 import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
-import { isOlder, readText, statOf } from './file-state.js'
+import { isOlder, statOf } from './file-state.js'
 import { FolderBirths } from './folder-births.js'
 import type { FileEvent } from './messages.js'
 import { isOfProcess, outerFiles } from './outer-files.js'
-import { pollFile } from './polled-file.js'
+import { ProcessFiles } from './process-files.js'
 import { WatchFaults } from './watch-faults.js'
 import { isBelow, WatchedPaths } from './watched-paths.js'
 
@@ -26,7 +26,7 @@ const FAULT_TIME = 1000
 
 interface Reactions {
   onFile(event: FileEvent, file: string): void
-  /** A file has changed that the running process cannot load again. */
+  /** A file has another text that the running process cannot load again. */
   onProcessFile(file: string): void
 }
 
@@ -40,26 +40,24 @@ export class FileWatch {
   readonly #folders = new Map<string, Stats | undefined>()
   readonly #births = new FolderBirths()
   readonly #looks = new Map<string, NodeJS.Timeout>()
-  readonly #texts = new Map<string, string | undefined>()
+  readonly #ofProcess: ProcessFiles
   /** The watcher tells of all files that it finds; those that have come since are changes, which the application may have missed. */
   #isReady = false
   #begun = Date.now()
   readonly #faults = new WatchFaults()
-  readonly #endPolls: readonly (() => void)[]
 
   constructor(entry: string, reactions: Reactions) {
     this.#reactions = reactions
+    this.#ofProcess = new ProcessFiles((file) => reactions.onProcessFile(file))
     this.#paths = new WatchedPaths(entry)
     this.#paths.add([dirname(entry)])
     this.#watcher = this.#open()
-    this.#endPolls = outerFiles(entry, this.#paths.root).map((file) => this.#poll(file))
+    this.#ofProcess.poll(outerFiles(entry, this.#paths.root))
   }
 
-  #poll(path: string): () => void {
-    this.#differs(path)
-    return pollFile(path, () => {
-      if (this.#differs(path)) this.#reactions.onProcessFile(path)
-    })
+  /** All that are there. */
+  get files(): Iterable<string> {
+    return this.#files
   }
 
   #open(): FSWatcher {
@@ -90,7 +88,7 @@ export class FileWatch {
 
   async close(): Promise<void> {
     for (const timer of this.#looks.values()) clearTimeout(timer)
-    for (const end of this.#endPolls) end()
+    this.#ofProcess.end()
     await this.#watcher.close()
   }
 
@@ -184,19 +182,10 @@ export class FileWatch {
   }
 
   #tell(event: FileEvent, path: string): void {
-    const isReplacing = isOfProcess(path) && this.#paths.isAtTop(path)
-    if (isReplacing && !this.#differs(path)) return
-    if (!this.#isReady && (isReplacing || (event === 'add' && isOlder(path, this.#begun)))) return
-    if (isReplacing) this.#reactions.onProcessFile(path)
-    else this.#reactions.onFile(event, path)
-  }
-
-  /** Editors and installers write files as they were. */
-  #differs(path: string): boolean {
-    const before = this.#texts.get(path)
-    const now = readText(path)
-    this.#texts.set(path, now)
-    return before !== now
+    if (isOfProcess(path) && this.#paths.isAtTop(path)) {
+      if (this.#isReady) this.#ofProcess.touch(path)
+      else this.#ofProcess.find(path)
+    } else if (this.#isReady || event !== 'add' || !isOlder(path, this.#begun)) this.#reactions.onFile(event, path)
   }
 }
 

@@ -27,6 +27,12 @@ export class LoadedFiles {
     return performance.now() - time
   }
 
+  /** Whether it has loaded a file that now has another text. */
+  isOutdated(path: string): boolean {
+    const file = realPathOf(path)
+    return this.#loaded.has(file) && this.#loaded.get(file) !== digestAt(file)
+  }
+
   /**
    * The files that now have another text than it has loaded, of those whose events it has not heard. One save has several events,
    * and a file may be saved as it was; one that an editor has emptied or removed for a moment has another text when it is

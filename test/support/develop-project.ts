@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,7 +10,10 @@ export type Files = Readonly<Record<string, string>>
 const PROGRAM = join(root, 'dist/command/twinroute.js')
 
 /** Milliseconds after which something that was waited for will not come. */
-const PATIENCE = 20_000
+const PATIENCE = 60_000
+
+/** Milliseconds between two looks when nothing is printed. */
+const LOOK = 2000
 
 /** What the development server says after each load. */
 const LOADED = /^twinroute (?:\S+ ready in|reloaded in|does not start)/gm
@@ -26,6 +28,7 @@ export class DevelopProject {
   readonly #temporary = realpathSync(mkdtempSync(join(tmpdir(), 'twinroute-develop-')))
   readonly folder: string
   #process: ChildProcess | undefined
+  #closed: Promise<void> = Promise.resolve()
   #heard: (() => void)[] = []
   printed = ''
   address = ''
@@ -87,7 +90,9 @@ export class DevelopProject {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true
     })
-    for (const output of [this.#process.stdout, this.#process.stderr]) {
+    const { stdout, stderr } = this.#process
+    this.#closed = new Promise((resolve) => void this.#process?.once('close', () => resolve()))
+    for (const output of [stdout, stderr]) {
       output?.on('data', (text) => {
         this.printed += String(text)
         for (const hear of this.#heard.splice(0)) hear()
@@ -110,7 +115,7 @@ export class DevelopProject {
       const found = pattern.exec(this.printed)
       if (found !== null) return found
       if (Date.now() > end) throw new Error(`${pattern} was not said; printed: ${this.printed.slice(-3000)}`)
-      await Promise.race([new Promise<void>((resolve) => this.#heard.push(resolve)), wait(PATIENCE / 10)])
+      await Promise.race([new Promise<void>((resolve) => this.#heard.push(resolve)), wait(LOOK)])
     }
   }
 
@@ -121,7 +126,7 @@ export class DevelopProject {
     change()
     while (this.#loads === before) {
       if (Date.now() > end) throw new Error(`nothing was loaded; printed: ${this.printed.slice(-3000)}`)
-      await Promise.race([new Promise<void>((resolve) => this.#heard.push(resolve)), wait(PATIENCE / 10)])
+      await Promise.race([new Promise<void>((resolve) => this.#heard.push(resolve)), wait(LOOK)])
     }
   }
 
@@ -166,9 +171,10 @@ export class DevelopProject {
     return this.ended()
   }
 
-  /** The exit code, when it has ended. */
+  /** The exit code, when it has ended, and all that it has printed has been read. */
   async ended(): Promise<number | null> {
-    if (this.#isRunning) await once(this.#process!, 'exit', { signal: AbortSignal.timeout(PATIENCE) })
+    const patience = wait(PATIENCE, 'lasts', { ref: false })
+    if ((await Promise.race([this.#closed, patience])) === 'lasts') throw new Error('the server has not ended')
     return this.#process?.exitCode ?? null
   }
 
