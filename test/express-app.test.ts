@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import { createReadStream, existsSync } from 'node:fs'
@@ -8,14 +9,17 @@ import { createRequire } from 'node:module'
 import { Socket, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { inspect } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import fastifyCors from '@fastify/cors'
 import realExpress from 'express'
 import t from 'tap'
 import express, { type TwinrouteExpress } from 'twinroute/express'
 import { costOfApps } from './support/app-cost.js'
 import { callByInject, callOver, type Call } from './support/hosts.js'
+import { writeTree } from './support/route-tree.js'
 import { root } from './support/source-tree.js'
+
+const run = promisify(execFile)
 
 /** Ends what an application has started. */
 function made(t: any, app: TwinrouteExpress = express()): TwinrouteExpress {
@@ -396,6 +400,50 @@ for (const [name, create] of [['Express', realExpress] as const, ['ours', expres
     t.strictSame(told, [[]])
   })
 }
+
+/** What is heard of a server that cannot listen, in order: by the callback, by listeners, by the program. */
+const REFUSED = `
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import create from 'PACKAGE'
+const other = createServer().listen(0, '127.0.0.1')
+await once(other, 'listening')
+const { port } = other.address()
+const call = async (name, ...given) => {
+  const tell = (who) => function (...told) {
+    console.log(name, who, this === server, told.map(({ code, syscall }) => code + ' ' + syscall))
+  }
+  const hasCallback = name.startsWith('called')
+  const server = create().listen(...given, ...(hasCallback ? [tell('callback')] : []))
+  if (name !== 'called alone') server.on('error', tell('listener'))
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  console.log(name, server.listening, server.listenerCount('error'))
+  server.close()
+}
+await call('called alone', port, '127.0.0.1')
+await call('called', port, '127.0.0.1')
+await call('called with a backlog', port, '127.0.0.1', 5)
+await call('called with options', { port, host: '127.0.0.1' })
+await call('not called', port, '127.0.0.1')
+process.on('uncaughtException', ({ code }, origin) => {
+  console.log('uncaught', code, origin)
+  other.close()
+})
+create().listen(port, '127.0.0.1')
+`
+
+t.test('listen() on a port in use tells callback, listeners and program what Express tells them', async (t) => {
+  const heard = async (name: string): Promise<string> => {
+    const top = writeTree(t, { 'program.mjs': REFUSED.replace('PACKAGE', name) })
+    return (await run(process.execPath, [join(top, 'program.mjs')])).stdout
+  }
+  const expected = await heard('express')
+  t.match(
+    expected,
+    /^called alone callback true \[ 'EADDRINUSE listen' \]\n[^]*\nuncaught EADDRINUSE uncaughtException\n$/
+  )
+  t.equal(await heard('twinroute/express'), expected)
+})
 
 /** What an application holds and does before its first request. */
 t.test('an application makes its Fastify when it is first asked for, and is light until then', async (t) => {

@@ -343,13 +343,18 @@ const [way, port] = process.argv.slice(2)
 const other = createServer().listen(0, '127.0.0.1')
 await new Promise((resolve) => other.once('listening', resolve))
 process.env.HOST = '127.0.0.1'
+if (way.startsWith('second')) {
+  const first = { apiDir: new URL('./api', import.meta.url), mode: 'production', port: 0 }
+  await (await createApp({ ...first, fastifyOptions: { logger: way === 'second logging' } })).start()
+}
 process.env.PORT = port ?? String(other.address().port)
-const fastifyOptions = way === 'logging' ? {} : { logger: false }
-const app = await createApp({ apiDir: new URL('./api', import.meta.url), mode: 'production', fastifyOptions })
+const fastifyOptions = way.endsWith('logging') ? {} : { logger: false }
+const apiDir = new URL(way === 'second without routes' ? './none' : './api', import.meta.url)
+const app = await createApp({ apiDir, mode: 'production', fastifyOptions })
 if (way === 'handled') {
   await app.start().catch((error) => console.log(error.code))
   throw new Error('of the program')
-} else if (way === 'floating') app.start()
+} else if (way.endsWith('floating')) app.start()
 else if (way === 'listened') {
   process.on('uncaughtException', (error) => console.log('heard', error.code))
   app.start()
@@ -379,6 +384,18 @@ const REFUSALS: { rule: string; args: string[]; code?: number; stdout?: RegExp; 
     args: ['handled'],
     stdout: /^EADDRINUSE\n$/,
     stderr: /Error: of the program\n +at .*server\.js/
+  },
+  { rule: 'the port of a second app in use, awaited', args: ['second'], stderr: BUSY },
+  { rule: 'the port of a second app in use, not awaited', args: ['second floating'], stderr: BUSY },
+  {
+    rule: 'the port of a second app in use, with a log',
+    args: ['second logging'],
+    stdout: /^(?:\{"level":30,.*\n)+\{"level":60,.*"msg":"Port \d+ is in use .* PORT=\d+"\}\n$/
+  },
+  {
+    rule: 'a second app that cannot be made',
+    args: ['second without routes'],
+    stderr: /^BootError: 1 problem keeps the application from starting\n(?!(?:.*\n)* +at )/
   },
   { rule: 'a program that listens for errors', args: ['listened'], code: 7, stdout: /^heard EADDRINUSE\n$/ }
 ]

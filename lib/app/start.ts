@@ -6,7 +6,7 @@ import closeWithGrace from 'close-with-grace'
 import { currentDevelopment } from '../discovery/development.js'
 import { listenPlace } from './listen-place.js'
 import { listenFaultOf, noteFault, type ListenFault } from './listen-fault.js'
-import { sayIfUncaught } from '../errors/uncaught.js'
+import { sayIfUncaught, sayUncaught } from '../errors/uncaught.js'
 import { toReadableError } from '../errors/readable-error.js'
 
 /** Listens on the port and host of the options or the environment; from then until `close()` the process ends by closing the app first. */
@@ -96,6 +96,7 @@ async function closeAll({ err, signal }: Ending): Promise<void> {
 
 /** An app without a log must not end without a word. */
 function logEnding(thrown: unknown): void {
+  if (sayUncaught(thrown)) return
   const error = toReadableError(thrown)
   const logs = [...started.keys()].map(({ log }) => log).filter(isLogging)
   for (const log of logs) log.fatal(error)

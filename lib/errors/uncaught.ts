@@ -19,6 +19,16 @@ export function sayIfUncaught(error: object, say: () => void): void {
   waiting = setTimeout(stop, WAY).unref()
 }
 
+/**
+ * For who listens for uncaught errors in place of node, and ends the process.
+ * @returns whether there was something to say of this one
+ */
+export function sayUncaught(thrown: unknown): boolean {
+  const say = typeof thrown === 'object' && thrown !== null ? words.get(thrown) : undefined
+  say?.()
+  return say !== undefined
+}
+
 function stop(): void {
   clearTimeout(waiting)
   waiting = undefined
@@ -28,11 +38,7 @@ function stop(): void {
 function end(thrown: unknown): void {
   stop()
   if (process.listenerCount('uncaughtException') > 0) return
-  const say = typeof thrown === 'object' && thrown !== null ? words.get(thrown) : undefined
-  if (say !== undefined) {
-    say()
-    process.exit(1)
-  }
+  if (sayUncaught(thrown)) process.exit(1)
   process.nextTick(() => {
     throw thrown // another one, which node prints
   })

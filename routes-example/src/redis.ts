@@ -1,5 +1,5 @@
 import { createClient } from 'redis'
-import type { Log } from './database/database.js'
+import type { Log } from './log.js'
 
 const LONGEST_WAIT_MS = 1000
 const ANSWER_WITHIN_MS = 1000

@@ -288,6 +288,18 @@ t.test('the embedded database on disk keeps its records', async (t) => {
   t.match((await second.call('GET', '/api/users')).body.data, [{ email: 'kept@example.test' }])
 })
 
+t.test('the embedded database is said to be created, with its folder, and only then', async (t) => {
+  const folder = join(await temporaryFolder(t), 'database')
+  const told: string[][] = []
+  for (const _start of ['first', 'second']) {
+    const server = await startServer(t, { DATABASE_URL: `file:${folder}` })
+    told.push(server.lines().flatMap(({ msg }) => (String(msg).startsWith('Creating') ? [msg] : [])))
+    server.process.kill('SIGTERM')
+    await once(server.process, 'exit')
+  }
+  t.strictSame(told, [[`Creating the database in ${folder}, which takes some seconds`], []])
+})
+
 t.test('npm run example:admin makes an admin', async (t) => {
   const DATABASE_URL = await createDatabase(t)
   const email = 'root@example.test'

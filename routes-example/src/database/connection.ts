@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import type { Log } from '../log.js'
 import type * as schema from './schema.js'
 
 /** Drizzle over either driver: queries are written once. */
@@ -23,16 +24,21 @@ export interface Connection {
 
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
+/** Who is told of what happens to a connection. */
+export interface Listener {
+  log: Log
+  /** A connection has broken while nobody waits for it. */
+  onLost(error: Error): void
+}
+
 /**
  * Opens what `DATABASE_URL` names: `postgres://...` a PostgreSQL server, `memory:` an embedded database that is gone at
  * exit, `file:<folder>` an embedded database on disk. A driver is loaded only when it is needed.
- *
- * @param onLost called whenever a connection breaks while nobody waits for it
  */
-export async function connect(url: string, onLost: (error: Error) => void): Promise<Connection> {
+export async function connect(url: string, { log, onLost }: Listener): Promise<Connection> {
   if (/^postgres(ql)?:/.test(url)) {
     const { PostgresConnection } = await import('./postgres.js')
     return new PostgresConnection(url, onLost)
   }
-  return (await import('./embedded.js')).connectEmbedded(url)
+  return (await import('./embedded.js')).connectEmbedded(url, log)
 }

@@ -1,15 +1,10 @@
 import { type Connection, connect, type Db } from './connection.js'
 import { DatabaseUnavailable, isConnectionLoss, rootCause, translate } from './errors.js'
+import type { Log } from '../log.js'
 import { placeOf } from './place.js'
 import { isOverWithin } from './time-limit.js'
 
 export type { Db } from './connection.js'
-
-/** Where the database reports what operators should know. */
-export interface Log {
-  info(message: string): void
-  error(message: string): void
-}
 
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 250
@@ -91,7 +86,7 @@ export class Database {
 
   async #connect(wait: number): Promise<void> {
     try {
-      this.#connection ??= await connect(this.#url, (error) => this.#lost(error))
+      this.#connection ??= await connect(this.#url, { log: this.#log, onLost: (error) => this.#lost(error) })
       await (this.#migrated ? this.#connection.ping() : this.#connection.migrate())
       if (this.#migrated && this.#down) this.#connection.renew()
       this.#migrated = true

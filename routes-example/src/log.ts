@@ -1,0 +1,5 @@
+/** Where database and Redis report what operators should know. */
+export interface Log {
+  info(message: string): void
+  error(message: string): void
+}
