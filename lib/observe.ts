@@ -1,4 +1,5 @@
 export { observe } from './observe/plugin.js'
+export { routeLabel } from './observe/route-label.js'
 export type {
   ProbeOptions,
   MetricsOptions,

@@ -7,11 +7,14 @@ import type { AppOptions } from '../contract/options.js'
 import type { Usable } from '../express/use-stack.js'
 import { currentDevelopment } from '../discovery/development.js'
 import { createAppEntry } from '../dispatch/app-entry.js'
+import { RefusedMethods } from '../dispatch/refused-methods.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
-import { loadRoutes, routesScope } from '../fastify/file-routes.js'
+import { filesScope, type LoadedRoutes, loadRoutes, routeContext } from '../fastify/file-routes.js'
+import { watchClaims } from '../fastify/method-claims.js'
+import { FileRegistration } from '../fastify/register-files.js'
 import { routeDefaults, TRUST_PROXY, type RouteDefaults } from '../options/defaults.js'
-import { keepRuntime } from '../fastify/server-state.js'
+import { keepRefusedMethods, keepRuntime } from '../fastify/server-state.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
@@ -86,22 +89,37 @@ export async function createApp(options: AppOptions): Promise<App> {
   if (watch !== undefined) app.addHook('onRequest', hookOf(watch))
   if (cors !== undefined) app.addHook('onRequest', cors)
   runtime.stack.setPathReading(routerOptionsOf(app))
-  app.addHook('onRequest', entryOf(runtime, defaults))
+  const refusedMethods = keepRefusedMethods(app, new RefusedMethods(runtime, routerOptionsOf(app)))
+  app.addHook('onRequest', entryOf(runtime, defaults, refusedMethods))
   prepareServers(app, new Shutdown(app, runtime.express, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
-  const notFound = installNotFound(app, { ...defaults, runtime, binder: routes.binder })
   reservePaths(app, routes.manifest.routes)
   guardOtherRoutes(app, runtime, { ...defaults, ...routes })
   timeOtherRoutes(app, runtime, defaults.handlerTimeout)
-  registerLast(app, [notFound, routesScope(app, runtime, { routes, defaults })])
+  registerFiles(app, runtime, { routes, defaults, refusedMethods })
   reportWhenReady(app, mode)
   return addMethods(app, runtime, options)
 }
 
-function entryOf(runtime: Runtime, { handlerTimeout, bodyParser, bodyLimit }: RouteDefaults) {
+/** What no route matches, and the routes of files, behind all else. */
+function registerFiles(
+  app: FastifyInstance,
+  runtime: Runtime,
+  { refusedMethods, ...loaded }: LoadedRoutes & { refusedMethods: RefusedMethods }
+): void {
+  const { binder, manifest } = loaded.routes
+  const claims = watchClaims(app, manifest.routes)
+  const notFound = installNotFound(app, { ...loaded.defaults, runtime, binder, refusedMethods }, claims)
+  const files = new FileRegistration({ claims, refusedMethods }, routeContext(app, runtime, loaded))
+  const register = (scope: FastifyInstance): void => files.register(scope, manifest.routes)
+  registerLast(app, [notFound, filesScope(runtime, register), files.finish])
+}
+
+function entryOf(runtime: Runtime, defaults: RouteDefaults, refusedMethods: RefusedMethods) {
+  const { handlerTimeout, bodyParser, bodyLimit } = defaults
   const earlyBodyLimit = bodyParser === 'early' ? bodyLimit : undefined
-  return createAppEntry(runtime, { handlerTimeout, earlyBodyLimit })
+  return createAppEntry(runtime, { handlerTimeout, earlyBodyLimit, refusedMethods })
 }
 
 function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions): App {

@@ -8,6 +8,9 @@ import type { AppOptions } from '../contract/options.js'
 import { FAILING, kAnswered, OPEN, type LinkedResponse } from '../link/state.js'
 import { linkInApp, runStack } from '../dispatch/app-entry.js'
 import { createFail, setErrorHead, beginFailure, readableFor } from '../dispatch/failure.js'
+import { allowedMethods } from '../dispatch/methods.js'
+import { methodNotAllowed } from '../errors/refusals.js'
+import { refusingRouteOf } from '../link/refusal.js'
 import { notFoundEntryOf } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -104,7 +107,7 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors, watch }: Ap
     linkInApp(runtime.express, request, reply)
     watch?.(request, reply)
     const answer = (): void => {
-      const refuse = (): void => fail(reply, error)
+      const refuse = (): void => fail(reply, refusalOf(request) ?? error)
       const guard = (): void => passGuards(app(), reply, error, refuse)
       if (runtime.stack.isEmpty) guard()
       else runStack(runtime, reply, handlerTimeout, guard)
@@ -122,6 +125,12 @@ function passGuards(app: FastifyInstance, reply: FastifyReply, error: Error, ref
   const enter = readProperty(error, 'code') === 'FST_ERR_MAX_PARAM_LENGTH' ? notFoundEntryOf(app) : undefined
   if (enter === undefined) refuse()
   else enter.call(app, reply.request, reply, refuse)
+}
+
+/** A catch-all has the path, too: it takes values of any length, but not this method. */
+function refusalOf(request: FastifyRequest): Error | undefined {
+  const refusing = refusingRouteOf(request)?.route
+  return refusing === undefined ? undefined : methodNotAllowed(request.method, allowedMethods(refusing.module))
 }
 
 function callErrorHandler(app: FastifyInstance, reply: FastifyReply, error: Error): void {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { fileRouteOf } from '../contract/instance-state.js'
 import type { AppOptions } from '../contract/options.js'
+import { routeFileFor } from '../fastify/server-state.js'
 
 /** Begins to watch a request; its line is written when the answer has ended, or when the client has left. */
 export type WatchRequest = (request: FastifyRequest, reply: FastifyReply) => void
@@ -71,11 +71,10 @@ export function hookOf(watch: WatchRequest): onRequestHookHandler {
 
 function describeRequest({ request, begun, ip }: Watched, status: number | undefined): RequestLine {
   const { method, originalUrl, routeOptions } = request
-  const { config, url } = routeOptions
   return {
     method,
     url: originalUrl,
-    route: (config === undefined ? undefined : fileRouteOf({ config })?.pattern) ?? url,
+    route: routeFileFor(request)?.pattern ?? routeOptions.url,
     status,
     ms: Math.round((performance.now() - begun) * 10) / 10,
     ip

@@ -1,10 +1,11 @@
 import { parse as parseContentType, type ContentType } from 'content-type'
-import { fileRouteOf, uploadsOn } from '../contract/instance-state.js'
+import { uploadsOn } from '../contract/instance-state.js'
 import type { RequestFormData, UploadSettings } from '../contract/uploads.js'
 import { resolveUploads } from '../options/defaults.js'
 import { cutText } from '../errors/cut-text.js'
 import { bodyTooLarge, unsupportedBody, abortedBody, tooLarge } from '../errors/refusals.js'
 import { readMultipart, type FormEntry } from './multipart.js'
+import { routeFileOf } from '../link/refusal.js'
 import { kForm, kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { TempFiles, tempParent } from './temporary-files.js'
 import { readBody } from './stream.js'
@@ -48,7 +49,7 @@ function formTypeOf(request: LinkedRequest): ContentType {
 function settingsOf(request: LinkedRequest): UploadSettings {
   const reply = responseOf(request)[kReply]
   if (reply === null) return resolveUploads()
-  return resolveUploads(uploadsOn(reply.server), fileRouteOf(reply.request.routeOptions)?.module.config.uploads)
+  return resolveUploads(uploadsOn(reply.server), routeFileOf(reply.request)?.module.config.uploads)
 }
 
 function responseOf(request: LinkedRequest): LinkedResponse {

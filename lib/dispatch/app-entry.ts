@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { RouteState } from '../contract/instance-state.js'
+import { fileRouteOf } from '../contract/instance-state.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../express/link-request.js'
 import { awaitBody } from '../body/await-body.js'
@@ -7,6 +7,7 @@ import type { ExpressSide } from '../express/classes.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'
 import { redispatch } from './redispatch.js'
+import type { RefusedMethods } from './refused-methods.js'
 import type { Runtime } from './runtime.js'
 
 export interface EntryOptions {
@@ -14,10 +15,11 @@ export interface EntryOptions {
   handlerTimeout: number
   /** Bytes, with early parsing: the body is there before any middleware. */
   earlyBodyLimit: number | undefined
+  refusedMethods: RefusedMethods
 }
 
 /** The root onRequest hook of an app: links the Express side, rejects malformed targets, runs what `use()` registered. */
-export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimit }: EntryOptions) {
+export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimit, refusedMethods }: EntryOptions) {
   const { express: side, stack } = runtime
   function run(request: LinkedRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     if (stack.isEmpty || request[kRedispatched]) done()
@@ -28,15 +30,17 @@ export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimi
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
-    const limit = earlyBodyLimit === undefined ? undefined : earlyLimitOf(fastifyRequest, earlyBodyLimit)
+    const limit =
+      earlyBodyLimit === undefined ? undefined : earlyLimitOf(fastifyRequest, earlyBodyLimit, refusedMethods)
     if (limit === undefined) return run(request, reply, done)
     awaitBody(request, limit, () => run(request, reply, done)) // `awaitBody` keeps the error; it is raised before the handler
   }
 }
 
 /** The router has chosen already: a route with a body limit or parser mode of its own keeps them. */
-function earlyLimitOf({ routeOptions }: FastifyRequest, appLimit: number): number | undefined {
-  const { twinroute: route } = routeOptions.config as RouteState
+function earlyLimitOf(request: FastifyRequest, appLimit: number, refusedMethods: RefusedMethods): number | undefined {
+  const route =
+    fileRouteOf(request.routeOptions) ?? (request.is404 ? refusedMethods.routeFor(request.raw)?.route : undefined)
   if (route === undefined) return appLimit
   const { bodyParser = 'early', bodyLimit = appLimit } = route.module.config
   return bodyParser === 'early' ? bodyLimit : undefined

@@ -40,10 +40,15 @@ function answersBeside(module: RouteModule): AnswersBeside {
 
 /** The `Allow` header of a route (RFC 9110, section 10.2.1): what it exports, HEAD beside GET, and OPTIONS always. */
 export function allowedMethods(module: RouteModule): string {
+  return answeredMethods(module).join(', ')
+}
+
+/** All that is not refused. */
+export function answeredMethods(module: RouteModule): readonly string[] {
   const methods = new Set(Object.keys(module.handlers))
   if (methods.has('GET')) methods.add('HEAD')
   methods.add('OPTIONS')
-  return [...methods].toSorted().join(', ')
+  return [...methods].toSorted()
 }
 
 /** 405 with `Allow` (RFC 9110, section 15.5.6): the path is right, so that no weaker route is tried. */

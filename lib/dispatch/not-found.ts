@@ -8,6 +8,7 @@ import { kParams, type LinkedRequest } from '../link/state.js'
 import { refuse } from './failure.js'
 import { hasForbiddenCharacters, refusedTarget, hideMalformedType } from './request-target.js'
 import { createChain, passChain } from './pass-chain.js'
+import type { RefusedMethods } from './refused-methods.js'
 import type { Runtime } from './runtime.js'
 
 export interface NotFoundOptions {
@@ -15,13 +16,15 @@ export interface NotFoundOptions {
   binder: Binder
   /** Milliseconds; 0 for no limit. */
   handlerTimeout: number
+  /** Of an app. On a host, route files are registered with all methods. */
+  refusedMethods?: RefusedMethods
 }
 
 /**
- * The onRequest hook of requests no route matches: the chain of the prefix runs first, as in Express, so that a scan below
+ * The onRequest hook of requests no route matches. A route file that has the path refuses the method. Else the chain of the prefix runs first, as in Express, so that a scan below
  * a guarded prefix learns nothing but 401. A second find-my-way router, configured like the app's, finds the prefix.
  */
-export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoundOptions) {
+export function createNotFoundEntry({ runtime, binder, handlerTimeout, refusedMethods }: NotFoundOptions) {
   const chain = createChain(runtime, { bound: binder.everything, covering: binder.guards })
   const deadline = runtime.deadlineOf(handlerTimeout)
   return function enterNotFound(
@@ -33,6 +36,7 @@ export function createNotFoundEntry({ runtime, binder, handlerTimeout }: NotFoun
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
+    if (refusedMethods?.enter(fastifyRequest, reply, done) === true) return
     if (chain === null) return pass(fastifyRequest, reply, done)
     request[kParams] = binder.paramsOf(request.url)
     passChain(runtime, reply, { chain, deadline, go: () => pass(fastifyRequest, reply, done) })

@@ -23,25 +23,49 @@ export interface RouteContext {
   reading: ParamReading
 }
 
-/**
- * Registers one file route. All methods go into one Fastify route, so that the path decides before the method does:
- * `DELETE /users/me` is 405 where `users/me` has no DELETE, never `users/[id]` with "me".
- */
-export function registerRoute(scope: FastifyInstance, route: ManifestRoute, context: RouteContext): void {
+/** A route file as it is given to Fastify, but for the path and the methods. */
+export interface PreparedRoute {
+  route: ManifestRoute
+  /** For those who ask what the route's limit is. */
+  bodyLimit: number
+  onRequest: ReturnType<typeof createEntry> | undefined
+  handler: ReturnType<typeof createHandler>
+}
+
+/** What a route file does with each method the server accepts. */
+export function prepareRoute(route: ManifestRoute, methods: readonly string[], context: RouteContext): PreparedRoute {
   const { runtime } = context
-  const methods = scope.supportedMethods
   const table = planTable(route, methods, context)
-  const plans = Object.values(table)
-  const options: Omit<RouteOptions, 'url'> = {
-    method: [...methods],
-    exposeHeadRoute: false,
-    bodyLimit: bodyLimitOf(route, context), // for those who ask what the route's limit is
-    handler: createHandler(runtime, table)
+  const hasHook = Object.values(table).some(needsHook)
+  const isBare = !hasHook && (runtime.kind === 'host' || route.params.length > 0)
+  return {
+    route,
+    bodyLimit: bodyLimitOf(route, context),
+    onRequest: hasHook ? createEntry(runtime, table) : undefined,
+    handler: isBare ? createBareHandler(runtime, table) : createHandler(runtime, table)
   }
-  if (plans.some(needsHook)) options.onRequest = createEntry(runtime, table)
-  else if (runtime.kind === 'host' || route.params.length > 0) options.handler = createBareHandler(runtime, table)
-  for (const url of route.fastifyPaths)
-    scope.route({ ...options, url, config: { twinroute: route } satisfies RouteState as object })
+}
+
+/**
+ * Registers one path of a route file. All its methods go into one Fastify route. The path decides before the method does:
+ * `DELETE /users/me` is 405 where `users/me` has no DELETE, never `users/[id]` with "me". So they must be all methods that a
+ * less specific route has.
+ */
+export function registerRoute(
+  scope: FastifyInstance,
+  { route, bodyLimit, onRequest, handler }: PreparedRoute,
+  { url, methods }: { url: string; methods: Iterable<string> }
+): void {
+  const options: RouteOptions = {
+    method: [...methods],
+    url,
+    exposeHeadRoute: false,
+    bodyLimit,
+    handler,
+    config: { twinroute: route } satisfies RouteState as object
+  }
+  if (onRequest !== undefined) options.onRequest = onRequest
+  scope.route(options)
 }
 
 function bodyLimitOf({ module }: ManifestRoute, { defaults }: RouteContext): number {

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
-import { fileRouteOf } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { isProduction, type Mode } from '../contract/mode.js'
 import { loggedRequest } from '../errors/readable-error.js'
+import { routeFileOf } from '../link/refusal.js'
 import { isAnswered, type LinkedResponse } from '../link/state.js'
 import { MAY_BE_RETURNED } from './body-kinds.js'
 
@@ -25,7 +25,7 @@ const HOW_TO_ANSWER = `Return ${MAY_BE_RETURNED}; or call response.json(), send(
 
 /** What a message says of a route: its method and file. Undefined for a route that is no file's. */
 export function routeOf(reply: FastifyReply): { method: string; file: string; route: ManifestRoute } | undefined {
-  const route = fileRouteOf(reply.request.routeOptions)
+  const route = routeFileOf(reply.request)
   return route === undefined ? undefined : { method: loggedRequest(reply).method, file: route.file, route }
 }
 

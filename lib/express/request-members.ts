@@ -1,3 +1,4 @@
+import { refusingRouteOf } from '../link/refusal.js'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { cookieHelper, parseCookieHeader } from './cookies.js'
@@ -159,7 +160,8 @@ function members(definitions: object & ThisType<LinkedRequest>): Descriptors {
 }
 
 function fileRoute(request: LinkedRequest): { path: string } | undefined {
-  const path = replyOf(request)?.request.routeOptions.url
+  const routed = replyOf(request)?.request
+  const path = routed && (routed.routeOptions.url ?? refusingRouteOf(routed)?.url)
   return path === undefined ? undefined : { path }
 }
 

@@ -9,7 +9,7 @@ import { removeContentHeaders } from '../answer/content-headers.js'
 import { FAILING, kAnswered, type LinkedResponse } from '../link/state.js'
 import { depthOf } from '../middleware/chain.js'
 import { createNotFoundHandler } from '../dispatch/not-found.js'
-import { registerRoute, type RouteContext } from '../dispatch/register-route.js'
+import type { RouteContext } from '../dispatch/register-route.js'
 import { BASE_ROUTE, type RouteDefaults, routeDefaults } from '../options/defaults.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import type { Runtime } from '../dispatch/runtime.js'
@@ -19,6 +19,7 @@ import { skipBodyParsers } from '../body/await-body.js'
 import { loadManifest } from './load-manifest.js'
 import { notFoundScope } from './not-found-scopes.js'
 import { showRequestDecorators } from '../express/plugin-members.js'
+import { registerWhole } from './register-files.js'
 import { registerTogether } from './register-together.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { claimNotFound, isApp, keepRoutes, runtimeOf, type RegisteredRoutes } from './server-state.js'
@@ -42,7 +43,8 @@ export const fileRoutes: FastifyPluginAsync<FileRoutesOptions> = async (fastify,
   const routes = await loadRoutes(fastify, runtime, options)
   if (!isApp(fastify)) logReport(fastify, runtime, routes) // an app reports all at once
   const loaded = { routes, defaults }
-  await fastify.register(routesScope(fastify, runtime, loaded))
+  const context = routeContext(fastify, runtime, loaded)
+  await fastify.register(filesScope(runtime, (scope) => registerWhole(scope, routes.manifest.routes, context)))
   await registerHostNotFound(fastify, runtime, loaded)
 }
 
@@ -77,20 +79,21 @@ export interface LoadedRoutes {
   defaults: RouteDefaults
 }
 
-/** Registers all routes, in the scope it is registered as: nothing of Fastify's reads a body there. */
-export function routesScope(
+export function routeContext(
   around: FastifyInstance,
   runtime: Runtime,
   { routes, defaults }: LoadedRoutes
-): FastifyPluginAsync {
+): RouteContext {
   const reading = { ...routerOptionsOf(around), depth: depthOf(around.prefix) }
-  const context: RouteContext = { runtime, binder: routes.binder, defaults, reading }
+  return { runtime, binder: routes.binder, defaults, reading }
+}
+
+/** Registers all routes, in the scope it is registered as: nothing of Fastify's reads a body there. */
+export function filesScope(runtime: Runtime, register: (scope: FastifyInstance) => void): FastifyPluginAsync {
   return async function servesFiles(scope) {
     skipBodyParsers(scope)
     if (runtime.kind === 'host') scope.addHook('onError', forgetBody)
-    registerTogether(scope, () => {
-      for (const route of routes.manifest.routes) registerRoute(scope, route, context)
-    })
+    registerTogether(scope, () => register(scope))
   }
 }
 

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnguarded, UNGUARDED } from '../contract/instance-state.js'
+import { refusalOf } from '../link/refusal.js'
 import { isWaiting, type LinkedResponse } from '../link/state.js'
 import { createNotFoundEntry, type NotFoundOptions, createNotFoundHandler } from '../dispatch/not-found.js'
 import { skipBodyParsers } from '../body/await-body.js'
+import type { MethodClaims } from './method-claims.js'
 import { keepNotFoundEntry, notFoundEntryOf, type NotFoundEntry } from './server-state.js'
 import { replaceMethod } from './replace-method.js'
 
@@ -46,16 +48,21 @@ function timed(
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
- * What no route of the app matches: the chain of its prefix, then 404 in the app's error shape. Fastify takes one not-found
+ * What no route of the app matches: 405 where a route file has the path, else the chain of its prefix, then 404 in the app's error shape. Fastify takes one not-found
  * handler for the root; `app.setNotFoundHandler(handler)` still works and replaces the last step. Those that plugins set for
  * their own prefix are guarded as well.
  *
  * @returns the scope that answers, to be registered last, as the routes are
  */
-export function installNotFound(app: FastifyInstance, options: NotFoundOptions): FastifyPluginAsync {
+export function installNotFound(
+  app: FastifyInstance,
+  options: NotFoundOptions,
+  claims: MethodClaims
+): FastifyPluginAsync {
   let answer: Answer = createNotFoundHandler(options.runtime)
   let last: FastifyInstance | undefined
   replaceMethod(app, 'setNotFoundHandler', (scope, given, setNotFoundHandler) => {
+    if (isBelow(app, scope)) claims.addNotFound(scope.prefix)
     if (scope === last || isBelow(app, scope))
       return setNotFoundHandler(...guardAnswer(given, notFoundEntryOf(app), options))
     answer = answerOf(app, scope, given[0])
@@ -64,12 +71,26 @@ export function installNotFound(app: FastifyInstance, options: NotFoundOptions):
   const scope = notFoundScope(app, {
     ...options,
     base: '',
-    answer: (request, reply) => answer.call(app, request, reply)
+    answer(request, reply) {
+      const refusal = refusalOf(request)
+      if (refusal === undefined) return answer.call(app, request, reply)
+      Object.assign(reply, { callNotFound: () => sendResult(reply, () => answer.call(app, request, reply)) })
+      return refusal.answer(request, reply)
+    }
   })
   return async function answersNotFound(instance, given) {
     last = instance
     await scope(instance, given)
   }
+}
+
+/** An error handler may ask for the not-found handler; Fastify has called it already, and would answer by itself. */
+function sendResult(reply: FastifyReply, answer: () => unknown): FastifyReply {
+  const send = (payload: unknown): void => {
+    if (payload !== undefined && !reply.sent) reply.send(payload)
+  }
+  new Promise((resolve) => resolve(answer())).then(send, send)
+  return reply
 }
 
 /** A scope with a prefix, which may have a not-found handler of its own. */

@@ -15,6 +15,7 @@ import {
   type Source
 } from './standard-schema.js'
 import { awaitBody } from '../body/await-body.js'
+import { refusingRouteOf } from '../link/refusal.js'
 import { kReply, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { fileRouteOf } from '../contract/instance-state.js'
 import { BODY_LIMIT } from '../options/defaults.js'
@@ -117,6 +118,8 @@ function readRequestBody(request: Request, given: number | undefined): Promise<v
 
 /** The limit of the route file that will get the request; undefined where there is none. */
 function routeLimit(request: Request): number | undefined {
-  const route = (request.res as LinkedResponse | undefined)?.[kReply]?.request.routeOptions
-  return route === undefined || fileRouteOf(route) === undefined ? undefined : route.bodyLimit
+  const routed = (request.res as LinkedResponse | undefined)?.[kReply]?.request
+  if (routed === undefined) return undefined
+  const { routeOptions } = routed
+  return fileRouteOf(routeOptions) === undefined ? refusingRouteOf(routed)?.bodyLimit : routeOptions.bodyLimit
 }

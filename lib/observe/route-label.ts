@@ -1,14 +1,19 @@
 import type { FastifyRequest } from 'fastify'
-import { fileRouteOf } from '../contract/instance-state.js'
 import { readProperty } from '../errors/read-property.js'
+import { routeFileFor } from '../fastify/server-state.js'
 
 /** Where no route has the path. Patterns begin with a slash or a star. */
 export const UNMATCHED = 'unmatched'
 
-/** The pattern of the route that took a request: that of its file, Fastify's, or Express's; never the path itself. */
-export function routeLabel({ routeOptions, is404, raw }: FastifyRequest): string {
-  if (is404 || routeOptions.url === undefined) return expressPattern(raw) ?? UNMATCHED
-  return fileRouteOf(routeOptions as { config?: object })?.pattern ?? routeOptions.url
+/**
+ * The pattern of the route that takes a request, or refuses its method: that of its file (`/api/users/[id]`), Fastify's, or
+ * Express's; `unmatched` where there is none, and never the path itself. For names of metrics and spans, in any hook.
+ */
+export function routeLabel(request: FastifyRequest): string {
+  const { routeOptions, is404, raw } = request
+  const file = routeFileFor(request)
+  if (file !== undefined) return file.pattern
+  return is404 || routeOptions.url === undefined ? (expressPattern(raw) ?? UNMATCHED) : routeOptions.url
 }
 
 /**

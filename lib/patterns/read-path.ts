@@ -91,7 +91,7 @@ export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptio
     ignoreTrailingSlash: Boolean(initialConfig.ignoreTrailingSlash) || Boolean(own?.ignoreTrailingSlash),
     ignoreDuplicateSlashes: Boolean(initialConfig.ignoreDuplicateSlashes) || Boolean(own?.ignoreDuplicateSlashes),
     useSemicolonDelimiter: Boolean(initialConfig.useSemicolonDelimiter) || Boolean(own?.useSemicolonDelimiter),
-    maxParamLength: Math.max(initialConfig.maxParamLength ?? 100, own?.maxParamLength ?? 100)
+    maxParamLength: own?.maxParamLength ?? initialConfig.maxParamLength ?? 100
   }
 }
 

@@ -82,12 +82,14 @@ export const metricsRows: readonly Row[] = [
       withApp({}, async (app) => {
         app.use((request, response, next) => {
           if (request.url === '/old') request.url = '/api/hello'
-          if (request.url === '/api/users/9') response.status(403).end()
+          if (request.url === '/api/users/9') response.status(403).end() // a method that the file refuses, too
           else next()
         })
         for (const path of ['/old', '/api/users/9']) await app.inject(path)
+        await app.inject({ method: 'PUT', url: '/api/users/9' })
         const { body } = await app.inject('/metrics')
-        assert.deepEqual(countsOf(body), ['GET /api/hello 200: 1', 'GET /api/users/[id] 403: 1'])
+        const wanted = ['GET /api/hello 200: 1', 'GET /api/users/[id] 403: 1', 'PUT /api/users/[id] 403: 1']
+        assert.deepEqual(countsOf(body), wanted)
       })
   ],
   [

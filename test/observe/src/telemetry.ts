@@ -2,6 +2,7 @@
 import { FastifyOtelInstrumentation } from '@fastify/otel'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { routeLabel } from '../../../dist/observe.js'
 import { Contexts, traceGraphql, traceMiddleware } from './spans.js'
 
 const contexts = new Contexts()
@@ -13,7 +14,7 @@ const otel = new FastifyOtelInstrumentation({
   registerOnInitialization: true, // before all hooks
   instrumentHooks: false, // no spans for hooks of plugins
   ignorePaths: ({ url }) => /^\/(livez|readyz|metrics)$/.test(url),
-  requestHook: (span, { method, routeOptions }) => void span.updateName(`${method} ${routeOptions.url ?? 'unmatched'}`)
+  requestHook: (span, request) => void span.updateName(`${request.method} ${routeLabel(request)}`)
 })
 otel.setTracerProvider(provider)
 traceMiddleware(contexts)

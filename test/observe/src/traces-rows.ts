@@ -12,13 +12,16 @@ type Row = readonly [name: string, body: () => Promise<void>]
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 /** Starts the server, asks it, and stops it as a platform does. */
-async function askServer(apiDir: string, endpoint: string, paths: readonly string[]): Promise<void> {
+async function askServer(apiDir: string, endpoint: string, lines: readonly string[]): Promise<void> {
   const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'traced' }
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   const child = spawn(process.execPath, [here('traced-server.js'), apiDir], { env, stdio: [...stdio] })
   const closed = once(child, 'close')
   const [origin] = (await once(createInterface(child.stdout), 'line')) as [string]
-  for (const path of paths) await (await fetch(origin + path)).text()
+  for (const line of lines) {
+    const [method = '', path = ''] = line.split(' ')
+    await (await fetch(origin + path, { method })).text()
+  }
   child.kill('SIGTERM')
   assert.deepEqual(await closed, [0, null])
 }
@@ -50,13 +53,23 @@ export const tracesRows: readonly Row[] = [
     () =>
       withCollector((endpoint, spans) =>
         withRoutes(async (apiDir) => {
-          await askServer(apiDir, endpoint, ['/api/users/5?page=2', '/nothing/5', '/livez', '/readyz'])
+          await askServer(apiDir, endpoint, [
+            'GET /api/users/5?page=2',
+            'DELETE /api/users/5',
+            'GET /nothing/5',
+            'GET /livez',
+            'GET /readyz'
+          ])
           const roots = spans.filter(({ parentSpanId }) => !parentSpanId)
-          assert.deepEqual(roots.map(({ name }) => name).toSorted(), ['GET /api/users/:id', 'GET unmatched'])
-          const root = roots.find(({ name }) => name === 'GET /api/users/:id')
+          assert.deepEqual(roots.map(({ name }) => name).toSorted(), [
+            'DELETE /api/users/[id]',
+            'GET /api/users/[id]',
+            'GET unmatched'
+          ])
+          const root = roots.find(({ name }) => name === 'GET /api/users/[id]')
           const route = root?.attributes.find(({ key }) => key === 'http.route')
           assert.equal(route?.value.stringValue, '/api/users/:id')
-          const children = childrenOf(spans, 'GET /api/users/:id').toSorted()
+          const children = childrenOf(spans, 'GET /api/users/[id]').toSorted()
           assert.equal(children.length, 2, String(children))
           assert.match(String(children), /^handler - \w+,middleware signedIn$/)
         })
