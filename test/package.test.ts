@@ -61,7 +61,7 @@ const PUBLIC_NAMES = {
   'twinroute/build': ['findRouteFiles', 'registerRoutes'],
   'twinroute/dev': ['checkRoutes', 'develop', 'keep'],
   'twinroute/client': ['ClientError', 'createClient', 'injectFetch'],
-  'twinroute/observe': ['observe'],
+  'twinroute/observe': ['observe', 'routeLabel'],
   'twinroute/express': [
     'Route',
     'Router',

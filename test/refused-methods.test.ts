@@ -20,7 +20,7 @@ const CASES = Number(process.env['CASES'] ?? 40)
 
 /** Numbers between 0 and 1, the same for each seed. */
 function randomFrom(seed: number): () => number {
-  let state = seed
+  let state = (seed * 2_654_435_761) % 4_294_967_296
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
     return state / 4_294_967_296
@@ -127,7 +127,8 @@ async function bootBoth(t: any, { routes, others }: Case): Promise<FastifyInstan
 }
 
 const asked = async (app: FastifyInstance, line: string): Promise<unknown[]> => {
-  const { status, headers, text } = await callByInject(app)(line, { headers: { host: 'some.example' } })
+  const host = line.length % 2 === 0 ? 'some.example' : 'other.example'
+  const { status, headers, text } = await callByInject(app)(line, { headers: { host } })
   if (status === 405) return [status, headers['allow'], text === '' ? '' : JSON.parse(text).error.code]
   return status < 300 ? [status, headers['allow'], text] : [status] // a host has its own 404
 }
@@ -153,7 +154,7 @@ t.test('any routes answer as if each file were registered with all methods', asy
     }
     await Promise.all(both.map((app) => app.close()))
   }
-  t.ok(booted > CASES / 2 && refused > 3 * CASES, `${booted} applications, ${refused} refusals`)
+  t.ok(booted > CASES / 2 && refused > 5 * CASES, `${booted} applications, ${refused} refusals`)
 })
 
 const USERS: Routes = {
