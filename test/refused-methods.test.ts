@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import fastifyPlugin from 'fastify-plugin'
 import t from 'tap'
 import { createMiddleware, errorHandler, fileRoutes, type App, type Middleware } from 'twinroute'
+import { routeLabel } from 'twinroute/observe'
 import { addressOf, appOf, callByInject, callOver, onEveryHost, writeRoutes, type Routes } from './support/hosts.js'
 
 /*
@@ -281,6 +282,26 @@ t.test('a refused method runs the chain of its route, with its parameters, and e
     'preHandler',
     'onSend',
     'onResponse'
+  ])
+})
+
+t.test('middleware of use() and hooks know which route refuses a request', async (t) => {
+  const seen: unknown[] = []
+  const app = await appOf(t, { routes: USERS, options: { errorHandler } })
+  app.addHook('onRequest', async (request) => void seen.push(routeLabel(request), request.routeOptions.url))
+  app.addHook('onResponse', async (request) => void seen.push(routeLabel(request)))
+  app.use('/api', (request, _response, next) => {
+    seen.push(request.route?.path)
+    next()
+  })
+  const call = callByInject(app)
+  await call('PUT /api/users/7')
+  await call('PUT /api/none')
+  await call('GET /api/users/7')
+  t.strictSame(seen, [
+    ...['/api/users/:id', '/api/users/[id]', undefined, '/api/users/[id]'],
+    ...[undefined, 'unmatched', undefined, 'unmatched'],
+    ...['/api/users/:id', '/api/users/[id]', '/api/users/:id', '/api/users/[id]']
   ])
 })
 

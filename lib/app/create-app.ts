@@ -8,13 +8,14 @@ import type { Usable } from '../express/use-stack.js'
 import { currentDevelopment } from '../discovery/development.js'
 import { createAppEntry } from '../dispatch/app-entry.js'
 import { RefusedMethods } from '../dispatch/refused-methods.js'
+import { keepLookup } from '../link/refusal.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { filesScope, type LoadedRoutes, loadRoutes, routeContext } from '../fastify/file-routes.js'
 import { watchClaims } from '../fastify/method-claims.js'
 import { FileRegistration } from '../fastify/register-files.js'
 import { routeDefaults, TRUST_PROXY, type RouteDefaults } from '../options/defaults.js'
-import { keepRefusedMethods, keepRuntime } from '../fastify/server-state.js'
+import { keepRuntime } from '../fastify/server-state.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
@@ -89,26 +90,23 @@ export async function createApp(options: AppOptions): Promise<App> {
   if (watch !== undefined) app.addHook('onRequest', hookOf(watch))
   if (cors !== undefined) app.addHook('onRequest', cors)
   runtime.stack.setPathReading(routerOptionsOf(app))
-  const refusedMethods = keepRefusedMethods(app, new RefusedMethods(runtime, routerOptionsOf(app)))
-  app.addHook('onRequest', entryOf(runtime, defaults, refusedMethods))
+  app.addHook('onRequest', entryOf(runtime, defaults))
   prepareServers(app, new Shutdown(app, runtime.express, options.shutdown))
   installErrorHandler(app, runtime, options)
   const routes = await loadRoutes(app, runtime, { ...options, mode })
   reservePaths(app, routes.manifest.routes)
   guardOtherRoutes(app, runtime, { ...defaults, ...routes })
   timeOtherRoutes(app, runtime, defaults.handlerTimeout)
-  registerFiles(app, runtime, { routes, defaults, refusedMethods })
+  registerFiles(app, runtime, { routes, defaults })
   reportWhenReady(app, mode)
   return addMethods(app, runtime, options)
 }
 
 /** What no route matches, and the routes of files, behind all else. */
-function registerFiles(
-  app: FastifyInstance,
-  runtime: Runtime,
-  { refusedMethods, ...loaded }: LoadedRoutes & { refusedMethods: RefusedMethods }
-): void {
+function registerFiles(app: FastifyInstance, runtime: Runtime, loaded: LoadedRoutes): void {
   const { binder, manifest } = loaded.routes
+  const refusedMethods = new RefusedMethods(runtime, routerOptionsOf(app))
+  keepLookup(app.server, refusedMethods.lookup)
   const claims = watchClaims(app, manifest.routes)
   const notFound = installNotFound(app, { ...loaded.defaults, runtime, binder, refusedMethods }, claims)
   const files = new FileRegistration({ claims, refusedMethods }, routeContext(app, runtime, loaded))
@@ -116,10 +114,9 @@ function registerFiles(
   registerLast(app, [notFound, filesScope(runtime, register), files.finish])
 }
 
-function entryOf(runtime: Runtime, defaults: RouteDefaults, refusedMethods: RefusedMethods) {
-  const { handlerTimeout, bodyParser, bodyLimit } = defaults
+function entryOf(runtime: Runtime, { handlerTimeout, bodyParser, bodyLimit }: RouteDefaults) {
   const earlyBodyLimit = bodyParser === 'early' ? bodyLimit : undefined
-  return createAppEntry(runtime, { handlerTimeout, earlyBodyLimit, refusedMethods })
+  return createAppEntry(runtime, { handlerTimeout, earlyBodyLimit })
 }
 
 function addMethods(app: FastifyInstance, runtime: Runtime, options: AppOptions): App {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { AppOptions } from '../contract/options.js'
-import { routeFileFor } from '../fastify/server-state.js'
+import { routeFileOf } from '../link/refusal.js'
 
 /** Begins to watch a request; its line is written when the answer has ended, or when the client has left. */
 export type WatchRequest = (request: FastifyRequest, reply: FastifyReply) => void
@@ -74,7 +74,7 @@ function describeRequest({ request, begun, ip }: Watched, status: number | undef
   return {
     method,
     url: originalUrl,
-    route: routeFileFor(request)?.pattern ?? routeOptions.url,
+    route: routeFileOf(request)?.pattern ?? routeOptions.url,
     status,
     ms: Math.round((performance.now() - begun) * 10) / 10,
     ip

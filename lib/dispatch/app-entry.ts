@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { fileRouteOf } from '../contract/instance-state.js'
 import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../express/link-request.js'
 import { awaitBody } from '../body/await-body.js'
 import type { ExpressSide } from '../express/classes.js'
+import { routeFileOf } from '../link/refusal.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'
 import { redispatch } from './redispatch.js'
-import type { RefusedMethods } from './refused-methods.js'
 import type { Runtime } from './runtime.js'
 
 export interface EntryOptions {
@@ -15,11 +14,10 @@ export interface EntryOptions {
   handlerTimeout: number
   /** Bytes, with early parsing: the body is there before any middleware. */
   earlyBodyLimit: number | undefined
-  refusedMethods: RefusedMethods
 }
 
 /** The root onRequest hook of an app: links the Express side, rejects malformed targets, runs what `use()` registered. */
-export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimit, refusedMethods }: EntryOptions) {
+export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimit }: EntryOptions) {
   const { express: side, stack } = runtime
   function run(request: LinkedRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     if (stack.isEmpty || request[kRedispatched]) done()
@@ -30,17 +28,15 @@ export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimi
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)
-    const limit =
-      earlyBodyLimit === undefined ? undefined : earlyLimitOf(fastifyRequest, earlyBodyLimit, refusedMethods)
+    const limit = earlyBodyLimit === undefined ? undefined : earlyLimitOf(fastifyRequest, earlyBodyLimit)
     if (limit === undefined) return run(request, reply, done)
     awaitBody(request, limit, () => run(request, reply, done)) // `awaitBody` keeps the error; it is raised before the handler
   }
 }
 
 /** The router has chosen already: a route with a body limit or parser mode of its own keeps them. */
-function earlyLimitOf(request: FastifyRequest, appLimit: number, refusedMethods: RefusedMethods): number | undefined {
-  const route =
-    fileRouteOf(request.routeOptions) ?? (request.is404 ? refusedMethods.routeFor(request.raw)?.route : undefined)
+function earlyLimitOf(request: FastifyRequest, appLimit: number): number | undefined {
+  const route = routeFileOf(request)
   if (route === undefined) return appLimit
   const { bodyParser = 'early', bodyLimit = appLimit } = route.module.config
   return bodyParser === 'early' ? bodyLimit : undefined

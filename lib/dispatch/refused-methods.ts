@@ -42,9 +42,8 @@ export class RefusedMethods {
   }
 
   /** The route file that refuses a request. */
-  routeFor({ method, url }: { method?: string | undefined; url?: string | undefined }): RefusingRoute | undefined {
-    return this.#find(method, url)?.by
-  }
+  readonly lookup = (method: string | undefined, url: string | undefined): RefusingRoute | undefined =>
+    this.#find(method, url)?.by
 
   /** Sends a request to the file that refuses it, to be answered behind all hooks. @returns whether it is done with */
   enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): boolean {

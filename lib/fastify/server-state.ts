@@ -1,13 +1,11 @@
 import type { Server } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { ManifestRoute, RouteManifest } from '../contract/manifest.js'
+import type { FastifyInstance } from 'fastify'
+import type { RouteManifest } from '../contract/manifest.js'
 import { resolveMode, type Mode } from '../contract/mode.js'
 import type { Binder } from '../middleware/bind.js'
 import type { BoundRoute } from '../middleware/report.js'
 import { adoptServer } from '../express/link-request.js'
 import type { createNotFoundEntry } from '../dispatch/not-found.js'
-import { routeFileOf } from '../link/refusal.js'
-import type { RefusedMethods } from '../dispatch/refused-methods.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 
@@ -27,8 +25,6 @@ interface RoutedServer {
   notFoundPrefixes: Set<string>
   /** The chains of an app's own map for what no route matches; they run before those of later registrations. */
   notFoundEntry: NotFoundEntry | undefined
-  /** Of an app. */
-  refusedMethods: RefusedMethods | undefined
 }
 
 export type NotFoundEntry = ReturnType<typeof createNotFoundEntry>
@@ -64,8 +60,7 @@ export function keepRuntime(fastify: FastifyInstance, runtime: Runtime): Runtime
     routes: [],
     others: new Map(),
     notFoundPrefixes: new Set(),
-    notFoundEntry: undefined,
-    refusedMethods: undefined
+    notFoundEntry: undefined
   })
   return runtime
 }
@@ -92,19 +87,6 @@ export function keepNotFoundEntry(fastify: FastifyInstance, entry: NotFoundEntry
 
 export function notFoundEntryOf(fastify: FastifyInstance): NotFoundEntry | undefined {
   return servers.get(fastify.server)?.notFoundEntry
-}
-
-export function keepRefusedMethods(fastify: FastifyInstance, refusedMethods: RefusedMethods): RefusedMethods {
-  const server = servers.get(fastify.server)
-  if (server !== undefined) server.refusedMethods = refusedMethods
-  return refusedMethods
-}
-
-/** The route file that has the path of a request, at any time of it: also where a hook has answered before its chain. */
-export function routeFileFor(request: FastifyRequest): ManifestRoute | undefined {
-  const known = routeFileOf(request)
-  if (known !== undefined || !request.is404) return known
-  return servers.get(request.server.server)?.refusedMethods?.routeFor(request.raw)?.route
 }
 
 /** A prefix has one not-found handler; true for the first registration that asks. */

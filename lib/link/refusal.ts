@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fileRouteOf } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
+import { kRedispatched, type LinkedRequest } from './state.js'
 
 /** A route file that has the path of a request, but not its method. */
 export interface RefusingRoute {
@@ -29,9 +30,22 @@ export function refusalOf(request: FastifyRequest): Refusal | undefined {
   return refusals.get(request)
 }
 
-/** The route file that refuses a request; known from the application's own middleware on. */
+type Lookup = (method: string | undefined, url: string | undefined) => RefusingRoute | undefined
+
+/** By the server of an app. */
+const lookups = new WeakMap<object, Lookup>()
+
+export function keepLookup(server: object, lookup: Lookup): void {
+  lookups.set(server, lookup)
+}
+
+/** The route file that refuses a request, at any time of it: also where a hook or `use()` asks, or answers, before its chain. */
 export function refusingRouteOf(request: FastifyRequest): RefusingRoute | undefined {
-  return refusals.get(request)?.by
+  const refusal = refusals.get(request)
+  if (refusal !== undefined || !request.is404) return refusal?.by
+  const raw = request.raw as LinkedRequest
+  const url = raw[kRedispatched] ? raw.url : request.originalUrl // within `use(path)` the url lacks the path
+  return lookups.get(request.server.server)?.(raw.method, url)
 }
 
 /** The route file that has the path of a request, whether it serves the method or refuses it. */

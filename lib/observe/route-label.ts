@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { readProperty } from '../errors/read-property.js'
-import { routeFileFor } from '../fastify/server-state.js'
+import { routeFileOf } from '../link/refusal.js'
 
 /** Where no route has the path. Patterns begin with a slash or a star. */
 export const UNMATCHED = 'unmatched'
@@ -11,7 +11,7 @@ export const UNMATCHED = 'unmatched'
  */
 export function routeLabel(request: FastifyRequest): string {
   const { routeOptions, is404, raw } = request
-  const file = routeFileFor(request)
+  const file = routeFileOf(request)
   if (file !== undefined) return file.pattern
   return is404 || routeOptions.url === undefined ? (expressPattern(raw) ?? UNMATCHED) : routeOptions.url
 }
