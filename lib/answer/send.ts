@@ -61,7 +61,8 @@ export function bytesOf(view: ArrayBufferView): Buffer {
 /** Node streams and web streams. */
 export function isStream(payload: unknown): boolean {
   if (typeof payload !== 'object' || payload === null) return false
-  return typeof Reflect.get(payload, 'pipe') === 'function' || typeof Reflect.get(payload, 'getReader') === 'function'
+  const { pipe, getReader } = payload as { pipe?: unknown; getReader?: unknown } // in compiled code cheaper than Reflect.get
+  return typeof pipe === 'function' || typeof getReader === 'function'
 }
 
 /** Resets what was set for the refused answer, so that the error response does not inherit it. */

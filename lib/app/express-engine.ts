@@ -4,6 +4,7 @@ import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { unsendableNames } from '../errors/error-headers.js'
 import { readableThrown, toReadableError } from '../errors/readable-error.js'
+import { setOnReply } from '../answer/reply-headers.js'
 import { cutOffNextTurn } from '../answer/late-calls.js'
 import { link } from '../express/link-request.js'
 import { indexRouter } from '../express/route-index.js'
@@ -87,7 +88,8 @@ function isDecodable(segment: string): boolean {
 function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   const request = reply.request.raw as LinkedRequest
-  if (app.enabled('x-powered-by')) tellPoweredBy(request, reply)
+  // not app.enabled(), which looks through the settings of all applications around this one
+  if ((app.settings as Record<string, unknown>)['x-powered-by']) tellPoweredBy(request, reply)
   response.locals ??= Object.create(null) as Record<string, unknown>
   indexRouter(app.router)
   app.router(request, response, (error: unknown) => answerFinally(app, reply, error))
@@ -98,8 +100,9 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
  * keep headers of their own.
  */
 function tellPoweredBy(request: LinkedRequest, reply: FastifyReply): void {
-  if (request[kOtherKind]) reply.raw.setHeader('X-Powered-By', 'Express')
-  else void reply.header('x-powered-by', 'Express')
+  const response = reply.raw as LinkedResponse
+  if (request[kOtherKind]) response.setHeader('X-Powered-By', 'Express')
+  else setOnReply(response, reply, 'x-powered-by', 'Express')
 }
 
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */

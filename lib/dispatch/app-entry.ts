@@ -6,6 +6,7 @@ import type { ExpressSide } from '../express/classes.js'
 import { routeFileOf } from '../link/refusal.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'
+import { setOnReply } from '../answer/reply-headers.js'
 import { redispatch } from './redispatch.js'
 import type { Runtime } from './runtime.js'
 
@@ -45,7 +46,8 @@ function earlyLimitOf(request: FastifyRequest, appLimit: number): number | undef
 /** On an app every request is linked, and its id told to the client; a middleware may have replaced it before a rewrite. */
 export function linkInApp(side: ExpressSide, request: FastifyRequest, reply: FastifyReply): void {
   link(side, request, reply)
-  if (!(request.raw as LinkedRequest)[kRedispatched]) reply.header('x-request-id', request.id)
+  if ((request.raw as LinkedRequest)[kRedispatched]) return
+  setOnReply(reply.raw as LinkedResponse, reply, 'x-request-id', request.id)
 }
 
 /** Runs the `use()` stack; goes on unless it answered, failed or rewrote the request. */

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { StatusObject } from '../contract/route-module.js'
 import { checkedStream, releaseBody } from '../answer/byte-stream.js'
 import { bytesOf, handOver, HTML, isStream, JSON_TYPE } from '../answer/send.js'
-import { setReplyHeader } from '../answer/headers.js'
+import { setReplyHeader } from '../answer/reply-headers.js'
 import { isUnfinished, refuseSecond } from '../answer/late-calls.js'
 import { expressJson, hasJsonSettings } from '../express/etag-and-json.js'
 import { hasOtherJson, hasOtherSend } from '../express/response-members.js'
@@ -78,7 +78,8 @@ export function isStatusObject(result: object): result is StatusObject {
 /** The common case, told apart first: an object literal is JSON, whatever its members are called. */
 export function isPlainObject(result: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(result)
-  return (prototype === Object.prototype || prototype === null) && !(Symbol.asyncIterator in result)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  return (result as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === undefined
 }
 
 export function isWebResponse(result: object): result is globalThis.Response {

@@ -67,11 +67,19 @@ export function abortedBody(): ApiError {
  */
 function refusal<Refusal extends ApiError>(make: () => Refusal): Refusal {
   const { stackTraceLimit } = Error
-  Reflect.set(Error, 'stackTraceLimit', 0) // does not throw where Error is frozen
+  limitStacks(0)
   try {
     return make()
   } finally {
-    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+    limitStacks(stackTraceLimit)
+  }
+}
+
+function limitStacks(frames: number): void {
+  try {
+    Error.stackTraceLimit = frames
+  } catch {
+    // Error is frozen
   }
 }
 

@@ -83,7 +83,7 @@ export class StatefulRequest extends NodeRequest {
 export class StatefulResponse extends NodeResponse {
   constructor(request: http.IncomingMessage, options?: unknown) {
     super(request, options)
-    Reflect.set(request, 'res', this)
+    ;(request as LinkedRequest).res = this
     this.statusCode = 200
     this[kReply] = null
     this[kHeaders] = null
