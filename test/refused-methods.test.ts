@@ -304,6 +304,74 @@ t.test('middleware of use() and hooks know which route refuses a request', async
   t.strictSame(seen, [...refused, ...unknown, ...file, ...file])
 })
 
+t.test(
+  'what the route of a refused request is does not change with its url: rewriteUrl, hooks, use(path)',
+  async (t) => {
+    const seen: unknown[] = []
+    const rewriteUrl = ({ url = '' }: { url?: string | undefined }) =>
+      url.replace('/old/', '/api/').replace('/users/old', '/none')
+    const routes = { ...USERS, 'guarded/[id]': { GET: place('guarded'), middleware: [guard] } }
+    const app = await appOf(t, { routes, options: { errorHandler, fastifyOptions: { rewriteUrl } } })
+    app.addHook('onRequest', async (request) => {
+      seen.push(routeLabel(request))
+      if (request.headers['x-url'] !== undefined) request.raw.url = String(request.headers['x-url'])
+    })
+    app.use('/api', (request, _response, next) => {
+      seen.push(request.route?.path)
+      next()
+    })
+    const call = callByInject(app)
+    t.match(await call('PUT /old/users/7'), { status: 405, headers: { allow: 'DELETE, GET, HEAD, OPTIONS' } })
+    t.match(await call('PUT /api/users/old'), { status: 404 })
+    t.match(await call('PUT /api/guarded/7', { headers: { 'x-url': '/api/things' } }), { status: 401 })
+    t.match(await call('PUT /api/none', { headers: { 'x-url': '/api/things' } }), { status: 404 })
+    const unknown = [undefined, 'unmatched']
+    const users = ['/api/users/:id', '/api/users/[id]']
+    t.strictSame(seen, [...users, ...unknown, '/api/guarded/:id', '/api/guarded/[id]', ...unknown])
+  }
+)
+
+t.test(
+  'a hook that asks for the not-found handler gets that of the application for refused methods, too',
+  async (t) => {
+    const app = await appOf(t, { routes: USERS, options: { errorHandler } })
+    app.addHook('onRequest', async (request, reply) =>
+      request.headers['x-hidden'] === undefined ? undefined : reply.callNotFound()
+    )
+    app.setNotFoundHandler((_request, reply) => reply.code(404).send('own'))
+    const call = callByInject(app)
+    for (const line of ['GET /api/things', 'PUT /api/things'])
+      t.match(await call(line, { headers: { 'x-hidden': '1' } }), { status: 404, text: 'own' }, line)
+    t.match(await call('PUT /api/things'), { status: 405 }, 'others are refused')
+  }
+)
+
+t.test('an error handler that asks for the not-found handler gets an answer where there is none', async (t) => {
+  const app = await appOf(t, { routes: USERS })
+  app.setErrorHandler((_error, _request, reply) => reply.callNotFound())
+  for (const line of ['PUT /api/things', `PUT /api/users/${'x'.repeat(1025)}`, `GET /api/users/${'x'.repeat(1025)}`])
+    t.match(await callByInject(app)(line), { status: 404 }, line.slice(0, 20))
+})
+
+t.test('a request for a version finds no file where another route has versions', async (t) => {
+  const app = await appOf(t, { routes: USERS, options: { errorHandler } })
+  app.route({ method: 'GET', url: '/other', constraints: { version: '1.0.0' }, handler: () => 'other' })
+  const call = callByInject(app)
+  for (const line of ['GET /api/things', 'PUT /api/things'])
+    t.match(await call(line, { headers: { 'accept-version': '1.0.0' } }), { status: 404 }, line)
+  t.match(await call('PUT /api/things'), { status: 405 })
+})
+
+t.test('a plugin that restricts a file to a host restricts what it refuses', async (t) => {
+  const app = await appOf(t, { routes: USERS, options: { errorHandler } })
+  app.addHook('onRoute', (route) => {
+    if (route.url === '/api/things') route.constraints = { host: 'other.example' }
+  })
+  const call = callByInject(app)
+  for (const line of ['GET /api/things', 'PUT /api/things']) t.match(await call(line), { status: 404 }, line)
+  t.match(await call('PUT /api/things', { headers: { host: 'other.example' } }), { status: 405 })
+})
+
 t.test('hooks of the application come before 405, as before any handler', async (t) => {
   const app = await appOf(t, { routes: USERS, options: { errorHandler } })
   app.addHook('preHandler', async (_request, reply) => reply.code(403).send({ own: true }))
@@ -327,6 +395,7 @@ t.test('spellings and refusals of a path are those of its route', async (t) => {
       ['PUT /api/users/a%5Cb', 400],
       ['PUT /api/users/%2E%2E', 404],
       ['PUT /api/users/%zz', 400],
+      [`PURGE /api/users/${'x'.repeat(1025)}`, 404],
       [`PUT /api/users/${'x'.repeat(1025)}`, 414],
       ['GET /api/files/a%2Fsecret', 404],
       ['GET /api/files/secret/a', 401],

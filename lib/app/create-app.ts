@@ -8,7 +8,6 @@ import type { Usable } from '../express/use-stack.js'
 import { currentDevelopment } from '../discovery/development.js'
 import { createAppEntry } from '../dispatch/app-entry.js'
 import { RefusedMethods } from '../dispatch/refused-methods.js'
-import { keepLookup } from '../link/refusal.js'
 import { routerOptionsOf } from '../patterns/read-path.js'
 import { createRuntime, type Runtime } from '../dispatch/runtime.js'
 import { filesScope, type LoadedRoutes, loadRoutes, routeContext } from '../fastify/file-routes.js'
@@ -106,7 +105,6 @@ export async function createApp(options: AppOptions): Promise<App> {
 function registerFiles(app: FastifyInstance, runtime: Runtime, loaded: LoadedRoutes): void {
   const { binder, manifest } = loaded.routes
   const refusedMethods = new RefusedMethods(runtime, routerOptionsOf(app))
-  keepLookup(app.server, refusedMethods.lookup)
   const claims = watchClaims(app, manifest.routes)
   const notFound = installNotFound(app, { ...loaded.defaults, runtime, binder, refusedMethods }, claims)
   const files = new FileRegistration({ claims, refusedMethods }, routeContext(app, runtime, loaded))

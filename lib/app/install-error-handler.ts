@@ -10,7 +10,7 @@ import { linkInApp, runStack } from '../dispatch/app-entry.js'
 import { createFail, setErrorHead, beginFailure, readableFor } from '../dispatch/failure.js'
 import { allowedMethods } from '../dispatch/methods.js'
 import { methodNotAllowed } from '../errors/refusals.js'
-import { refusingRouteOf } from '../link/refusal.js'
+import { noteUnmatched, refusingRouteOf } from '../link/refusal.js'
 import { notFoundEntryOf } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -105,6 +105,7 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors, watch }: Ap
   })
   return function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     linkInApp(runtime.express, request, reply)
+    noteUnmatched(request, reply)
     watch?.(request, reply)
     const answer = (): void => {
       const refuse = (): void => fail(reply, refusalOf(request) ?? error)

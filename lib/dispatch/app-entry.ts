@@ -3,7 +3,7 @@ import { routeNotFound } from '../errors/refusals.js'
 import { link } from '../express/link-request.js'
 import { awaitBody } from '../body/await-body.js'
 import type { ExpressSide } from '../express/classes.js'
-import { routeFileOf } from '../link/refusal.js'
+import { noteUnmatched, routeFileOf } from '../link/refusal.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'
 import { setOnReply } from '../answer/reply-headers.js'
@@ -26,6 +26,7 @@ export function createAppEntry(runtime: Runtime, { handlerTimeout, earlyBodyLimi
   }
   return function enterApp(fastifyRequest: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     linkInApp(side, fastifyRequest, reply)
+    noteUnmatched(fastifyRequest, reply)
     const request = fastifyRequest.raw as LinkedRequest
     const refused = refusedTarget(request.url)
     if (refused !== undefined) return runtime.fail(reply, refused)

@@ -1,6 +1,6 @@
 import { errorCodes, type FastifyReply, type FastifyRequest, type HookHandlerDoneFunction } from 'fastify'
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way'
-import { keepRefusal, type Refusal, type RefusingRoute } from '../link/refusal.js'
+import { keepRefusal, type Refusal, type RefusingRoute, routedLineOf, type RoutedLine } from '../link/refusal.js'
 import type { RouterOptions } from '../patterns/read-path.js'
 import { refuse } from './failure.js'
 import type { Runtime } from './runtime.js'
@@ -11,8 +11,6 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDone
 export interface RefusingPath extends RefusingRoute {
   /** Those that it is registered with. */
   methods: ReadonlySet<string>
-  /** All that the server accepts. */
-  accepted: readonly string[]
   onRequest: Hook | undefined
   handler: Refusal['answer']
 }
@@ -30,6 +28,7 @@ export class RefusedMethods {
   readonly #runtime: Runtime
   readonly #options: RouterOptions
   readonly #paths: RefusingPath[] = []
+  #accepted: readonly string[] = []
   #router: Instance<HTTPVersion.V1> | undefined
 
   constructor(runtime: Runtime, options: RouterOptions) {
@@ -37,22 +36,26 @@ export class RefusedMethods {
     this.#options = options
   }
 
+  /** @param methods all that the server knows; others have no route anywhere */
+  accept(methods: readonly string[]): void {
+    this.#accepted = methods
+  }
+
   add(path: RefusingPath): void {
     this.#paths.push(path)
   }
 
   /** The route file that refuses a request. */
-  readonly lookup = (method: string | undefined, url: string | undefined): RefusingRoute | undefined =>
-    this.#find(method, url)?.by
+  readonly lookup = (line: RoutedLine): RefusingRoute | undefined => this.#find(line)?.by
 
   /** Sends a request to the file that refuses it, to be answered behind all hooks. @returns whether it is done with */
   enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): boolean {
-    const { method, url } = request.raw
-    const found = this.#find(method, url)
+    const line = routedLineOf(request)
+    const found = this.#find(line)
     if (found === undefined) return false
     const { by, params } = found
     if (by === undefined) {
-      keepRefusal(request, { answer: () => refuse(this.#runtime.fail, reply, tooLong(url)) })
+      keepRefusal(request, { answer: () => refuse(this.#runtime.fail, reply, tooLong(line.url)) })
       return false
     }
     keepRefusal(request, { by, answer: by.handler })
@@ -62,14 +65,14 @@ export class RefusedMethods {
     return true
   }
 
-  #find(method = '', url = ''): Found | undefined {
+  #find({ method = '', url = '' }: RoutedLine): Found | undefined {
+    if (!this.#accepted.includes(method)) return undefined
     this.#router ??= createRouter(this.#paths, this.#options)
     const found = this.#router.find('GET', url)
     if (found === null) return undefined
     const by = (found.store ?? undefined) as RefusingPath | undefined
     if (by === undefined) return { params: undefined }
-    if (!by.accepted.includes(method) || by.methods.has(method)) return undefined
-    return { by, params: found.params }
+    return by.methods.has(method) ? undefined : { by, params: found.params }
   }
 }
 

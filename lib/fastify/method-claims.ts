@@ -30,17 +30,23 @@ export class MethodClaims {
   readonly #caseSensitive: boolean
   readonly #others: Claim[] = []
   readonly #notFound: (readonly Segment[])[] = []
+  #isAsked = false
 
   constructor({ caseSensitive }: { caseSensitive: boolean }) {
     this.#caseSensitive = caseSensitive
   }
 
   get count(): number {
-    return this.#others.length + this.#notFound.length
+    return this.#others.length + this.#notFound.length + Number(this.#isAsked)
   }
 
   add(claim: Claim): void {
     this.#others.push(claim)
+  }
+
+  /** Requests that ask for something by a header, such as a version, match no route without it: they get 404 of files, too. */
+  askByHeader(): void {
+    this.#isAsked = true
   }
 
   /** Below a prefix with a not-found handler of its own, hooks and error handlers are those of its plugin. */
@@ -51,7 +57,7 @@ export class MethodClaims {
   /** The methods that each path still has to be registered with; paths that need none are left out. */
   missing(files: readonly FileClaim[], all: readonly string[]): ReadonlyMap<FileClaim, readonly string[]> {
     const wanted: Wanted = new Map()
-    for (const file of this.#belowNotFound(files)) wanted.set(file, new Set(all))
+    for (const file of this.#isAsked ? files : this.#belowNotFound(files)) wanted.set(file, new Set(all))
     spread(wanted, this.#losers(files))
     const missing = new Map<FileClaim, readonly string[]>()
     for (const [file, methods] of wanted) {
@@ -110,6 +116,7 @@ export function watchClaims(app: FastifyInstance, routes: readonly ManifestRoute
   app.addHook('onRoute', (route: RouteOptions) => {
     if (own.has(fileRouteOf(route))) return
     claims.add({ segments: parseFastifyPath(route.url), methods: new Set([route.method].flat()) })
+    if (Object.keys(route.constraints ?? {}).some((name) => name !== 'host')) claims.askByHeader()
   })
   return claims
 }

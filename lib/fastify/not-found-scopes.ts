@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnguarded, UNGUARDED } from '../contract/instance-state.js'
-import { refusalOf } from '../link/refusal.js'
-import { isWaiting, type LinkedResponse } from '../link/state.js'
+import { keepUnmatched, refusalOf } from '../link/refusal.js'
+import { FAILING, isWaiting, kAnswered, type LinkedResponse } from '../link/state.js'
 import { createNotFoundEntry, type NotFoundOptions, createNotFoundHandler } from '../dispatch/not-found.js'
 import { skipBodyParsers } from '../body/await-body.js'
 import type { MethodClaims } from './method-claims.js'
@@ -56,10 +56,11 @@ type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyRep
  */
 export function installNotFound(
   app: FastifyInstance,
-  options: NotFoundOptions,
+  options: Required<NotFoundOptions>,
   claims: MethodClaims
 ): FastifyPluginAsync {
-  let answer: Answer = createNotFoundHandler(options.runtime)
+  const byDefault: Answer = createNotFoundHandler(options.runtime)
+  let answer = byDefault
   let last: FastifyInstance | undefined
   replaceMethod(app, 'setNotFoundHandler', (scope, given, setNotFoundHandler) => {
     if (isBelow(app, scope)) claims.addNotFound(scope.prefix)
@@ -68,14 +69,20 @@ export function installNotFound(
     answer = answerOf(app, scope, given[0])
     return scope
   })
+  keepUnmatched(app.server, {
+    refusingRoute: options.refusedMethods.lookup,
+    callNotFound(reply) {
+      // it would fail as well, and nothing fails twice
+      const isFailing = answer === byDefault && (reply.raw as LinkedResponse)[kAnswered] === FAILING
+      return isFailing ? undefined : sendResult(reply, () => answer.call(app, reply.request, reply))
+    }
+  })
   const scope = notFoundScope(app, {
     ...options,
     base: '',
     answer(request, reply) {
       const refusal = refusalOf(request)
-      if (refusal === undefined) return answer.call(app, request, reply)
-      Object.assign(reply, { callNotFound: () => sendResult(reply, () => answer.call(app, request, reply)) })
-      return refusal.answer(request, reply)
+      return refusal === undefined ? answer.call(app, request, reply) : refusal.answer(request, reply)
     }
   })
   return async function answersNotFound(instance, given) {
@@ -84,7 +91,7 @@ export function installNotFound(
   }
 }
 
-/** An error handler may ask for the not-found handler; Fastify has called it already, and would answer by itself. */
+/** Sends what a handler returns. */
 function sendResult(reply: FastifyReply, answer: () => unknown): FastifyReply {
   const send = (payload: unknown): void => {
     if (payload !== undefined && !reply.sent) reply.send(payload)

@@ -20,7 +20,7 @@ interface FilePath extends FileClaim {
 /** Of the options that a route is registered with, those by which a plugin changes what is done with a request. */
 const CHANGES = [
   ...(['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend', 'onResponse'] as const),
-  ...(['onError', 'onTimeout', 'onRequestAbort', 'errorHandler', 'handler', 'bodyLimit'] as const)
+  ...(['onError', 'onTimeout', 'onRequestAbort', 'errorHandler', 'handler', 'bodyLimit', 'constraints'] as const)
 ]
 
 /** Registers file routes with all methods. */
@@ -50,6 +50,7 @@ export class FileRegistration {
 
   /** In the scope of file routes. */
   register(scope: FastifyInstance, routes: readonly ManifestRoute[]): void {
+    this.#files.refusedMethods.accept(scope.supportedMethods)
     for (const route of routes) this.#prepare(scope, route)
     const missing = this.#missing(scope)
     scope.addHook('onRoute', (shown: RouteOptions) => this.#keepChanged(scope, shown))
@@ -93,7 +94,7 @@ export class FileRegistration {
       const methods = new Set(accepted.filter((method) => answered.includes(method)))
       const path: FilePath = { url, segments, methods, prepared }
       this.#paths.set(url, path)
-      this.#files.refusedMethods.add({ ...prepared, url, methods, accepted })
+      this.#files.refusedMethods.add({ ...prepared, url, methods })
     }
   }
 

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fileRouteOf } from '../contract/instance-state.js'
 import type { ManifestRoute } from '../contract/manifest.js'
-import { kRedispatched, type LinkedRequest } from './state.js'
 
 /** A route file that has the path of a request, but not its method. */
 export interface RefusingRoute {
@@ -30,22 +29,57 @@ export function refusalOf(request: FastifyRequest): Refusal | undefined {
   return refusals.get(request)
 }
 
-type Lookup = (method: string | undefined, url: string | undefined) => RefusingRoute | undefined
+/** What the router was asked. */
+export interface RoutedLine {
+  method?: string | undefined
+  url?: string | undefined
+}
+
+/** What an app does with requests that Fastify has no route for. */
+interface Unmatched {
+  refusingRoute: (line: RoutedLine) => RefusingRoute | undefined
+  /** Undefined where Fastify is to answer. */
+  callNotFound: (reply: FastifyReply) => FastifyReply | undefined
+}
 
 /** By the server of an app. */
-const lookups = new WeakMap<object, Lookup>()
+const ofApps = new WeakMap<object, Unmatched>()
 
-export function keepLookup(server: object, lookup: Lookup): void {
-  lookups.set(server, lookup)
+export function keepUnmatched(server: object, unmatched: Unmatched): void {
+  ofApps.set(server, unmatched)
+}
+
+/** Of requests that Fastify has no route for: hooks and middleware may change method and url, and `use(path)` cuts the url. */
+const lines = new WeakMap<FastifyRequest, RoutedLine>()
+
+/**
+ * The first step of a request in an app. Fastify has called the not-found handler already when it has no route, and would
+ * answer by itself where a hook or an error handler asks for it.
+ */
+export function noteUnmatched(request: FastifyRequest, reply: FastifyReply): void {
+  if (!request.is404) return
+  const { method, url } = request.raw
+  lines.set(request, { method, url })
+  const { callNotFound } = reply
+  Object.assign(reply, {
+    callNotFound() {
+      Object.assign(reply, { callNotFound }) // the handler may fail, and the error handler ask again
+      const isRefused = refusals.has(request) || refusingRouteOf(request) !== undefined
+      const unmatched = isRefused ? ofApps.get(request.server.server) : undefined
+      return unmatched?.callNotFound(reply) ?? callNotFound.call(reply)
+    }
+  })
+}
+
+export function routedLineOf(request: FastifyRequest): RoutedLine {
+  return lines.get(request) ?? request.raw
 }
 
 /** The route file that refuses a request, at any time of it: also where a hook or `use()` asks, or answers, before its chain. */
 export function refusingRouteOf(request: FastifyRequest): RefusingRoute | undefined {
   const refusal = refusals.get(request)
   if (refusal !== undefined || !request.is404) return refusal?.by
-  const raw = request.raw as LinkedRequest
-  const url = raw[kRedispatched] ? raw.url : request.originalUrl // within `use(path)` the url lacks the path
-  return lookups.get(request.server.server)?.(raw.method, url)
+  return ofApps.get(request.server.server)?.refusingRoute(routedLineOf(request))
 }
 
 /** The route file that has the path of a request, whether it serves the method or refuses it. */
