@@ -1,10 +1,10 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { closedPort } from './closed-port.js'
 import { query } from './example.js'
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ export async function createCluster(t: Test): Promise<Cluster> {
   if (owner !== undefined) await chown(folder, owner.uid, owner.gid)
   const data = join(folder, 'data')
   await run('initdb', ['-D', data, '-A', 'trust', '-U', 'postgres', '-N'], owner)
-  const port = await freePort()
+  const port = await closedPort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   let server: ChildProcess | undefined
   async function end(signal: NodeJS.Signals) {
@@ -99,18 +99,4 @@ async function otherThanRoot(): Promise<{ uid: number; gid: number } | undefined
   if (process.getuid?.() !== 0) return undefined
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
   return { uid: await id('-u'), gid: await id('-g') }
-}
-
-/** Below the range that outgoing connections take theirs from. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
-    const server = createServer()
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    server.close()
-    if (free) return port
-  }
 }
