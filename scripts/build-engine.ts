@@ -15,6 +15,7 @@ const SMALL = ['lib/auth.ts', 'lib/http.ts', 'lib/observe.ts']
 const ENGINE = 'engine.cjs'
 const MODULES = 'engine-modules.cjs'
 const CORE = 'core.js'
+const PACKAGES = 'packages.cjs'
 const DECLARATIONS = ['express.d.cts', 'contract/express-factory.d.cts']
 
 type Exports = Readonly<Record<string, unknown>>
@@ -74,7 +75,15 @@ async function buildCore(sources: readonly string[]): Promise<void> {
   const lines = keys.map((key, index) => `import * as m${index} from './${key}.js'`)
   const names = keys.map((key, index) => `${JSON.stringify(key)}: m${index}`)
   const contents = `${lines.join('\n')}\nexport const modules = { ${names.join(', ')} }\n`
-  await bundle(contents, dist, { outfile: join(dist, CORE), format: 'esm', plugins: [keepEngine()] })
+  const packages = new Set<string>()
+  await bundle(contents, dist, {
+    outfile: join(dist, CORE),
+    format: 'esm',
+    banner: { js: `import packages from './${PACKAGES}'` },
+    plugins: [keepEngine(), requirePackages(packages)]
+  })
+  const required = [...packages].toSorted().map((name) => `exports['${name}'] = require('${name}')\n`)
+  await writeFile(join(dist, PACKAGES), `'use strict'\n${required.join('')}`)
   const core = (await import(pathToFileURL(join(dist, CORE)).href)) as { modules: Bundled }
   for (const source of sources)
     await writeFacade(source, core.modules, (up) => `import { modules } from '${up}/${CORE}'`)
@@ -85,6 +94,33 @@ function keepEngine(): Plugin {
     name: 'engine',
     setup: ({ onResolve }) => onResolve({ filter: /\/engine\.cjs$/ }, () => ({ path: `./${ENGINE}`, external: true }))
   }
+}
+
+/**
+ * Has CommonJS packages required, from a file of their own. Node reads through the text of what is imported, for the names of
+ * its exports, which takes longer for Fastify and a few more than to load all modules of twinroute.
+ * @param required gets their names
+ */
+function requirePackages(required: Set<string>): Plugin {
+  return {
+    name: 'require packages',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^@?[\w-]+[^:]*$/ }, async ({ path, kind }) => {
+        const isRequired = kind === 'import-statement' && (await isCommonJs(path))
+        return isRequired ? { path, namespace: 'required' } : undefined
+      })
+      onLoad({ filter: /./, namespace: 'required' }, ({ path }) => {
+        required.add(path)
+        return { contents: `module.exports = packages['${path}']` }
+      })
+    }
+  }
+}
+
+/** Whether `require` gives what an import would: an ES module, or a package with one for each, does not. */
+async function isCommonJs(name: string): Promise<boolean> {
+  const { default: imported } = (await import(name)) as { default?: unknown }
+  return imported === createRequire(import.meta.url)(name)
 }
 
 async function bundle(contents: string, resolveDir: string, options: BuildOptions): Promise<void> {
