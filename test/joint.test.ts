@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createApp } from 'twinroute'
 import {
@@ -18,7 +18,8 @@ import {
   isAnswering,
   onPartHeaders,
   ON_RESPONSE_LISTENER,
-  serverClassNames
+  serverClassNames,
+  takeCompilersForOwn
 } from '../dist/link/private-names.js'
 import { appOf, callByInject, callOver } from './support/hosts.js'
 import { root } from './support/source-tree.js'
@@ -97,6 +98,13 @@ t.test('the private names that are leaned on are there', async (t) => {
     app.get('/', (_request, reply) => ({ ...headersOf(reply.header('X-A', '1').header('set-cookie', 'a=1')) }))
     t.strictSame((await app.inject('/')).json(), { 'x-a': '1', 'set-cookie': 'a=1' })
     t.equal(headersOf({} as never), null, 'and nothing is made up without them')
+  })
+  t.test("the mark of validators that are not Fastify's own", async (t) => {
+    const buildValidator = (): never => t.fail('compiles nothing') as never
+    const app: FastifyInstance = fastify({ schemaController: { compilersFactory: { buildValidator } } })
+    t.ok(takeCompilersForOwn(app))
+    t.notOk(takeCompilersForOwn(app), 'it is gone')
+    t.notOk(takeCompilersForOwn({} as never), 'and nothing is made up without it')
   })
   t.test('the listener behind onResponse hooks', async (t) => {
     const app = fastify()

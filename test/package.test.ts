@@ -85,7 +85,7 @@ const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', 
 const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs', 'dist/engine-modules.cjs']
 
 /** What compiled modules are bundled into. */
-const BUNDLES = [...COMMONJS, 'dist/core.js']
+const BUNDLES = [...COMMONJS, 'dist/core.js', 'dist/packages.cjs']
 
 /** What the sources become, source maps left out. */
 function compiledFiles(): string[] {
@@ -136,7 +136,7 @@ t.test('the main entry loads nothing that only other entries need', async (t) =>
 })
 
 const LOADED: Readonly<Record<string, readonly string[]>> = {
-  twinroute: ['core.js', 'engine-modules.cjs', 'engine.cjs', 'index.js'],
+  twinroute: ['core.js', 'engine-modules.cjs', 'engine.cjs', 'index.js', 'packages.cjs'],
   'twinroute/express': ['app/express-app.js', 'engine-modules.cjs', 'engine.cjs', 'express.cjs', 'express.js']
 }
 
@@ -147,6 +147,16 @@ for (const [entry, files] of Object.entries(LOADED)) {
     t.strictSame([...new Set(loaded)].toSorted(), files)
   })
 }
+
+t.test('the bundle imports no package: node would read through the text of each that is CommonJS', async (t) => {
+  const bundle = await readFile(join(root, 'dist/core.js'), 'utf8')
+  const imported = [...bundle.matchAll(/^import .* from ["'](.+)["']/gm)].map(([, name = '']) => name)
+  t.ok(imported.includes('node:path'), 'the list holds imports')
+  t.strictSame(
+    imported.filter((name) => !/^(node:|\.)/.test(name)),
+    []
+  )
+})
 
 t.test('small entries do not load the routes of files', async (t) => {
   const core = pathToFileURL(join(root, 'dist/core.js')).href

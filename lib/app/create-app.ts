@@ -1,5 +1,5 @@
 import type { Application } from 'express'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { keepMode } from '../contract/instance-state.js'
 import { resolveMode, isProduction, type Mode } from '../contract/mode.js'
 import type { Middleware } from '../contract/middleware.js'
@@ -18,6 +18,7 @@ import { keepRuntime } from '../fastify/server-state.js'
 import { prepareUploads } from '../body/temporary-files.js'
 import { checkAppOptions, fastifyOptions } from './app-options.js'
 import { createCorsHook } from './cors.js'
+import { createFastify } from './create-fastify.js'
 import { createRequestLog, hookOf } from './request-log.js'
 import { installErrorHandler } from './install-error-handler.js'
 import { guardOtherRoutes, timeOtherRoutes } from './other-routes.js'
@@ -73,7 +74,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
   const cors = options.expressOptions?.enableCors && createCorsHook(options.expressOptions.enableCors)
   const watch = createRequestLog(options)
-  const app: FastifyInstance = Fastify(fastifyOptions(options, runtime, { app: () => app, cors, watch }))
+  const app: FastifyInstance = createFastify(fastifyOptions(options, runtime, { app: () => app, cors, watch }))
   runtime.express.expressApp.set('trust proxy', options.trustProxy ?? TRUST_PROXY)
   /*
    * From here on the order counts:

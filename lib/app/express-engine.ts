@@ -1,5 +1,5 @@
 import { METHODS, type IncomingMessage } from 'node:http'
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { unsendableNames } from '../errors/error-headers.js'
@@ -11,6 +11,7 @@ import { indexRouter } from '../express/route-index.js'
 import { kOtherKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { prepareUploads } from '../body/temporary-files.js'
+import { createFastify } from './create-fastify.js'
 
 type Handle = TwinrouteExpress['handle']
 
@@ -26,7 +27,7 @@ export interface Engine {
 export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
   const { express: side } = runtime
   const refused = new RefusedPaths()
-  const fastify: FastifyInstance = Fastify({
+  const fastify: FastifyInstance = createFastify({
     http: { IncomingMessage: side.IncomingMessage, ServerResponse: side.ServerResponse },
     frameworkErrors(_error, { raw }, reply) {
       refused.hide(raw, fastify.supportedMethods)

@@ -56,6 +56,18 @@ export function furtherServers(app: FastifyInstance): readonly Server[] {
   return bindings === null ? [] : (Reflect.get(app, bindings) as Server[])
 }
 
+/**
+ * Has a Fastify take the validators that it was made with for its own. To others it gives the schemas of headers as they
+ * are written, so that names in upper case are never found among those of a request.
+ * @returns false without the names: then it must be made without them
+ */
+export function takeCompilersForOwn(app: FastifyInstance): boolean {
+  const symbol = findSymbol(app, 'fastify.schemaController')
+  const controller = symbol === null ? undefined : (Reflect.get(app, symbol) as object | undefined)
+  if (controller === undefined || Reflect.get(controller, 'isCustomValidatorCompiler') !== true) return false
+  return Reflect.set(controller, 'isCustomValidatorCompiler', false)
+}
+
 /** Fastify's listener behind onResponse hooks. Without the name a re-dispatched request runs them twice. */
 export const ON_RESPONSE_LISTENER = 'onResFinished'
 

@@ -1,7 +1,6 @@
-import createValidatorSelector from '@fastify/ajv-compiler'
-import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { JsonSchema } from '../contract/typed-handler.js'
 import { isRecord } from '../options/values.js'
+import { ajvCompiler, serialiserCompiler } from './compilers.js'
 
 /** One fault as Ajv lists it (https://ajv.js.org/api.html#error-objects). */
 interface AjvFault {
@@ -24,8 +23,10 @@ export interface Issue {
 /** The faults of a value; none when it follows the schema. What comes from a client is coerced in place, as Fastify does. */
 export type JsonSchemaCheck = (value: unknown) => readonly Issue[]
 
-const buildValidators = createValidatorSelector()
-const buildSerialisers = SerializerSelector()
+type BuildValidators = ReturnType<typeof createValidatorSelector>
+
+let sharedValidators: BuildValidators | undefined
+let sharedSerialisers: ReturnType<ReturnType<typeof serialiserCompiler>['SerializerSelector']> | undefined
 
 /** As Fastify compiles the schemas of its routes, but with all faults. */
 const FROM_CLIENT = { allErrors: true }
@@ -48,14 +49,19 @@ export function compileOutput(schema: JsonSchema): JsonSchemaCheck {
  * @throws Error for a schema that cannot be compiled
  */
 export function compileSerialiser(schema: JsonSchema): (value: unknown) => string {
-  return buildSerialisers({}, {})({ schema: openObjects(schema), method: '', url: '', httpStatus: '' })
+  sharedSerialisers ??= serialiserCompiler().SerializerSelector()
+  return sharedSerialisers({}, {})({ schema: openObjects(schema), method: '', url: '', httpStatus: '' })
 }
 
 function compile(schema: JsonSchema, customOptions: object): Validate {
   // one with a name of its own may refer to itself by it, and gets a compiler in which no other one has that name
-  const build = '$id' in schema ? createValidatorSelector() : buildValidators
+  const build = '$id' in schema ? createValidatorSelector() : (sharedValidators ??= createValidatorSelector())
   const options = '$id' in schema ? { ...customOptions, addUsedSchema: true } : customOptions
   return build({}, { customOptions: options })({ schema }) as Validate
+}
+
+function createValidatorSelector() {
+  return ajvCompiler().AjvCompiler()
 }
 
 function checkWith(validate: Validate): JsonSchemaCheck {
