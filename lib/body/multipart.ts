@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { finished } from 'node:stream'
 import { format as formatContentType, type ContentType } from 'content-type'
-import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
+import type * as BusboyPackage from '@fastify/busboy'
+import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import type { FormValue, UploadSettings } from '../contract/uploads.js'
 import { abortedBody, bodyTooLarge, malformedBody, tooLarge, notStored } from '../errors/refusals.js'
 import { cleanFileName, isDroppedName, unescapeName, extendedNames } from './form-names.js'
@@ -173,9 +174,15 @@ class MultipartReader {
   }
 }
 
+/** Loaded for the first form. In dist/engine.cjs, where this runs, `require` is node's. */
+function busboyPackage(): typeof BusboyPackage {
+  return require('@fastify/busboy') as typeof BusboyPackage
+}
+
 function createParser(type: ContentType, limits: UploadSettings): BusboyInstance {
   const { parts, files, fileSize, fields, fieldSize, headerSize } = limits
   try {
+    const { Busboy } = busboyPackage()
     return new Busboy({
       headers: { 'content-type': formatContentType(type) }, // as it was read once
       limits: { parts, files, fileSize, fields, fieldSize, headerSize },

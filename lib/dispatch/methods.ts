@@ -40,15 +40,13 @@ function answersBeside(module: RouteModule): AnswersBeside {
 
 /** The `Allow` header of a route (RFC 9110, section 10.2.1): what it exports, HEAD beside GET, and OPTIONS always. */
 export function allowedMethods(module: RouteModule): string {
-  return answeredMethods(module).join(', ')
+  return [...new Set([...servedMethods(module), 'OPTIONS'])].toSorted().join(', ')
 }
 
-/** All that is not refused. */
-export function answeredMethods(module: RouteModule): readonly string[] {
-  const methods = new Set(Object.keys(module.handlers))
-  if (methods.has('GET')) methods.add('HEAD')
-  methods.add('OPTIONS')
-  return [...methods].toSorted()
+/** Those that a handler of the route answers. */
+export function servedMethods({ handlers }: RouteModule): readonly string[] {
+  const methods = Object.keys(handlers)
+  return handlers.GET === undefined || handlers.HEAD !== undefined ? methods : [...methods, 'HEAD']
 }
 
 /** 405 with `Allow` (RFC 9110, section 15.5.6): the path is right, so that no weaker route is tried. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify'
 import type { ManifestRoute } from '../contract/manifest.js'
 import { skipBodyParsers } from '../body/await-body.js'
-import { answeredMethods } from '../dispatch/methods.js'
+import { servedMethods } from '../dispatch/methods.js'
 import type { RefusedMethods } from '../dispatch/refused-methods.js'
 import { type PreparedRoute, prepareRoute, registerRoute, type RouteContext } from '../dispatch/register-route.js'
 import type { FileClaim, MethodClaims } from './method-claims.js'
@@ -33,8 +33,8 @@ export function registerWhole(scope: FastifyInstance, routes: readonly ManifestR
 }
 
 /**
- * Registers the file routes of an app with the methods that they answer: Fastify's router has a tree for each method, and takes
- * long to take a path. The others are refused where Fastify finds no route, but for those that another route would take.
+ * Registers the file routes of an app with the methods that they serve: Fastify's router has a tree for each method, and takes
+ * long to take a path. The others are answered where Fastify finds no route, but for those that another route would take.
  */
 export class FileRegistration {
   readonly #files: AppFiles
@@ -86,7 +86,7 @@ export class FileRegistration {
     const accepted = scope.supportedMethods
     const prepared = prepareRoute(route, accepted, this.#context)
     // Fastify reads a path that it has no route for without that option
-    const answered = this.#context.reading.useSemicolonDelimiter ? accepted : answeredMethods(route.module)
+    const answered = this.#context.reading.useSemicolonDelimiter ? accepted : servedMethods(route.module)
     for (const url of route.fastifyPaths) {
       // of an optional rest there are two paths, the first of them without it
       const isWhole = url === route.fastifyPaths.at(-1)
