@@ -33,10 +33,17 @@ async function startBuilt(file: string): Promise<void> {
   tell(before)
 }
 
-async function startFastify(): Promise<void> {
+/** The same routes, of one file. */
+async function startFastify(count: number): Promise<void> {
   const before = process.cpuUsage()
   const { default: fastify } = await import('fastify')
-  await fastify().ready()
+  const app = fastify()
+  for (let i = 0; i < count; i++) {
+    const url = `/api/group${i % 10}/resource${i}/:id`
+    app.get(url, () => ({ i }))
+    app.post(url, () => ({ i }))
+  }
+  await app.ready()
   tell(before)
 }
 
@@ -45,7 +52,7 @@ function tell(before: NodeJS.CpuUsage): void {
   process.send?.({ cpu: (user + system) / 1000, rss: process.memoryUsage().rss } satisfies Boot)
 }
 
-if (kind === 'fastify') await startFastify()
+if (kind === 'fastify') await startFastify(Number(files))
 else if (kind === 'built') await startBuilt(files)
 else await startTwinroute(Number(files))
 process.exit()

@@ -1,5 +1,5 @@
 // CPU and memory of a start with 10, 100 and 1 000 compiled route files, and with 1 000 in one file of `twinroute build`,
-// beside an empty Fastify: `npm run bench:boot`.
+// beside an empty Fastify and one with the same routes, written by hand: `npm run bench:boot`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -14,7 +14,8 @@ const LAUNCHES = 5
 const MEBIBYTE = 1024 * 1024
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'twinroute-boot-')))
 const STARTS: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['fastify'],
+  fastify: ['fastify', '0'],
+  'fastify 1000': ['fastify', '1000'],
   'twinroute 10': ['twinroute', '10'],
   'twinroute 100': ['twinroute', '100'],
   'twinroute 1000': ['twinroute', '1000'],
