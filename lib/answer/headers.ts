@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { validateHeader } from '../errors/error-headers.js'
+import { validateHeader, validateValue } from '../errors/error-headers.js'
 import { kAnswered, kHeaders, kNames, OPEN, type HeaderValue, type LinkedResponse } from '../link/state.js'
+import { keepCase, keyOf, knownKeys, nameOf } from './header-names.js'
 
 /*
  * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless,
@@ -16,7 +17,7 @@ import { kAnswered, kHeaders, kNames, OPEN, type HeaderValue, type LinkedRespons
  * rules of its own: it gets each header as well, and the reply's list those that it has already, and `Set-Cookie`.
  */
 
-type Headers = Record<string, HeaderValue>
+export type Headers = Record<string, HeaderValue>
 type Name = string
 type Value = string | readonly string[]
 
@@ -27,7 +28,7 @@ type ReadingHeaders = Pick<ServerResponse, 'getHeader' | 'hasHeader' | 'getHeade
   getRawHeaderNames?: () => string[]
 }
 
-const COOKIES = 'set-cookie'
+export const COOKIES = 'set-cookie'
 /** A name that node accepts, and an object literal does not. */
 const PROTOTYPE = '__proto__'
 
@@ -41,7 +42,8 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
   const methods = {
     setHeader(this: LinkedResponse, name: Name, value: Value) {
       const headers = this[kHeaders]
-      const key = keyOf(name)
+      const known = knownKeys.get(name)
+      const key = known ?? keyOf(name)
       if (!headers || this.headersSent || key === PROTOTYPE) return base.setHeader.call(this, name, value)
       if (isHttp2 && key !== COOKIES) {
         base.setHeader.call(this, name, value)
@@ -49,7 +51,8 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
         return this
       }
       const kept = typeof value === 'string' ? value : keptValue(key, value)
-      validateHeader(name, kept)
+      if (known === undefined) validateHeader(name, kept)
+      else validateValue(name, kept)
       if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, key, name)
       headers[key] = kept
       if (key === COOKIES) base.removeHeader.call(this, COOKIES)
@@ -104,23 +107,6 @@ function readingHeaders(base: HeaderMethods): ReadingHeaders {
 }
 
 /**
- * A name as the reply keeps it; what is no text is left for node to refuse. Those that are asked for with every answer are
- * compared, which costs a tenth of `toLowerCase`.
- */
-function keyOf(name: unknown): string {
-  switch (name) {
-    case 'content-type':
-    case 'content-length':
-    case 'transfer-encoding':
-    case 'etag':
-      return name
-    case 'Content-Type':
-      return 'content-type'
-  }
-  return typeof name === 'string' ? name.toLowerCase() : ''
-}
-
-/**
  * A value that is no text, as the reply keeps it: it reads a type as text, and adds cookies to its list, which must not be the
  * caller's. What is undefined in a list is sent as its text, as by node.
  */
@@ -137,16 +123,6 @@ function isRepeated(response: LinkedResponse, key: string, value: unknown): bool
   return response[kAnswered] !== OPEN && response[kHeaders]?.[key] === value
 }
 
-function keepCase(response: LinkedResponse, key: string, name: string): void {
-  const names = (response[kNames] ??= Object.create(null) as Record<string, string>)
-  names[key] = name
-}
-
-/** A name as it was set. */
-function nameOf(response: LinkedResponse, key: string): string {
-  return response[kNames]?.[key] ?? key
-}
-
 /** Own properties only: a header may be called `constructor`. */
 function valueOf(headers: Headers | null | undefined, key: string): HeaderValue {
   const value = headers?.[key]
@@ -157,7 +133,7 @@ function valueOf(headers: Headers | null | undefined, key: string): HeaderValue 
  * Cookies of node's list are the older ones, set before there was a reply, unless they repeat the reply's: then a package has
  * read them, added its own and set all by node's method.
  */
-function gatherCookies(response: LinkedResponse, base: HeaderMethods): void {
+export function gatherCookies(response: LinkedResponse, base: HeaderMethods): void {
   const older = base.getHeader.call(response, COOKIES)
   const headers = response[kHeaders]
   if (older === undefined || headers === null || response.headersSent) return
@@ -176,51 +152,6 @@ export function joinHeaders(response: LinkedResponse, headers: Headers | null): 
     if (name === COOKIES) headers[name] = [...listOf(left[name]), ...listOf(headers[name])]
     else headers[name] ??= left[name]
   }
-}
-
-export type WriteHead = (status: number, ...rest: unknown[]) => unknown
-
-/**
- * Writes the head by a base's `writeHead`, with what the reply has. Node calls `setHeader` for each header it is given, and
- * must reach its own.
- */
-export function writeOwnHead(
-  response: LinkedResponse,
-  base: HeaderMethods & { writeHead: unknown },
-  given: readonly unknown[]
-): unknown {
-  const headers = response[kHeaders]
-  const isReply = headers !== null && given.at(-1) === headers // Fastify's own call
-  if (headers !== null && headers[COOKIES] !== undefined) gatherCookies(response, base)
-  if (isReply) keepOneFraming(response, base, headers)
-  response[kHeaders] = null
-  try {
-    if (headers !== null && !isReply) {
-      for (const key of Object.keys(headers))
-        base.setHeader.call(response, nameOf(response, key), headers[key] as string)
-    }
-    const full = isReply && response[kNames] !== null ? [...given.slice(0, -1), withNames(response, headers)] : given
-    const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, full)
-    if (isReply) response[kHeaders] = headers // node may have kept none of them, and they can still be read
-    return head
-  } catch (error) {
-    response[kHeaders] = headers
-    if (headers?.[COOKIES] !== undefined) base.removeHeader.call(response, COOKIES) // node has them twice otherwise
-    throw error
-  }
-}
-
-function withNames(response: LinkedResponse, headers: Headers): Headers {
-  const named: Headers = {}
-  for (const key of Object.keys(headers)) named[nameOf(response, key)] = headers[key]
-  return named
-}
-
-/** A whole body is framed by its length; a Transfer-Encoding beside it would be a second framing. */
-function keepOneFraming(response: LinkedResponse, base: HeaderMethods, headers: Headers): void {
-  if (headers['content-length'] === undefined) return
-  if (base.hasHeader.call(response, 'transfer-encoding')) base.removeHeader.call(response, 'transfer-encoding')
-  if (headers['transfer-encoding'] !== undefined) delete headers['transfer-encoding']
 }
 
 function listOf(value: HeaderValue): string[] {

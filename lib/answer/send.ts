@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { CONNECTION_HEADERS, isSendable, unsendableNames } from '../errors/error-headers.js'
 import { removeContentHeaders } from './content-headers.js'
-import { writeOwnHead, type HeaderMethods } from './headers.js'
+import type { HeaderMethods } from './headers.js'
+import { writeOwnHead } from './own-head.js'
 import {
   HANDED_OVER,
   kAnswered,

@@ -119,12 +119,13 @@ function answerFinally(app: TwinrouteExpress, reply: FastifyReply, thrown: unkno
   const final = finalhandler(request, response, { env, onerror: (thrown) => printError(env, thrown) })
   whenRead(request, () => {
     if (response.headersSent) return // answered meanwhile
-    // the final handler writes the head where nothing catches what is thrown
-    for (const name of unsendableNames(response.getHeaders())) response.removeHeader(name)
     try {
       final(error as Error)
     } catch (failure) {
-      final(toReadableError(failure)) // its text of a 404 holds the method, which middleware may have set to no text
+      // headers that a plugin of Fastify's has set may be the reason; the text of a 404 holds the method, which middleware may
+      // have set to no text
+      for (const name of unsendableNames(response.getHeaders())) response.removeHeader(name)
+      final(toReadableError(failure))
     }
   })
 }
@@ -133,12 +134,13 @@ function answerFinally(app: TwinrouteExpress, reply: FastifyReply, thrown: unkno
 function whenRead(request: IncomingMessage, go: () => void): void {
   if ((request.complete && !request.readable) || request.destroyed) return go()
   let isOver = false
-  const once = (): void => {
+  const goOnce = (): void => {
     if (isOver) return
     isOver = true
     go()
   }
-  for (const event of ['end', 'close', 'error']) request.once(event, once)
+  // taken off again by `once`, a listener costs more than all else that is done here
+  for (const event of ['end', 'close', 'error']) request.on(event, goOnce)
   request.unpipe()
   request.resume()
 }

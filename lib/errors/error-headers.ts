@@ -92,6 +92,11 @@ export function isSendable(name: string, value: unknown): boolean {
 /** @throws TypeError as node does when it writes the head */
 export function validateHeader(name: string, value: unknown): void {
   validateHeaderName(name)
+  validateValue(name, value)
+}
+
+/** The same for a name that node has accepted before. */
+export function validateValue(name: string, value: unknown): void {
   if (typeof value === 'string') return validateHeaderValue(name, value)
   for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
     validateHeaderValue(name, one as string)
