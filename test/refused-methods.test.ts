@@ -1,6 +1,6 @@
 import http2 from 'node:http2'
 import { once } from 'node:events'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import t from 'tap'
 import { createMiddleware, errorHandler, fileRoutes, type App, type Middleware } from 'twinroute'
@@ -563,6 +563,28 @@ t.test('what plugins add to file routes when they are registered holds for refus
   )
   t.notOk(me.headers['x-added'])
 })
+
+const SECURED: Readonly<Record<string, (route: RouteOptions) => void>> = {
+  'a mark in its config': (route) => void (route.config = { ...route.config, secured: true } as object),
+  'a mark in the config that it has': (route) => void Object.assign(route.config ?? {}, { secured: true }),
+  'a schema': (route) => void (route.schema = { headers: { type: 'object', required: ['x-key'], properties: {} } })
+}
+
+for (const [what, change] of Object.entries(SECURED)) {
+  t.test(`${what}, by which a plugin guards a file route, guards the methods that it does not serve`, async (t) => {
+    const app = await appOf(t, { routes: USERS, options: { errorHandler } })
+    app.addHook('onRoute', (route) => {
+      if (route.url === '/api/things') change(route)
+    })
+    app.addHook('onRequest', async ({ routeOptions: { config } }, reply) =>
+      'secured' in (config ?? {}) ? reply.code(400).send() : undefined
+    )
+    const call = callByInject(app)
+    for (const method of ['GET', 'PUT', 'OPTIONS'])
+      t.match(await call(`${method} /api/things`), { status: 400 }, method)
+    t.match(await call('OPTIONS /api/users/me'), { status: 204 }, 'others are not guarded')
+  })
+}
 
 t.test('over HTTP/2', async (t) => {
   const app = await appOf(t, { routes: USERS, options: { errorHandler, fastifyOptions: { http2: true } } })

@@ -20,7 +20,8 @@ interface FilePath extends FileClaim {
 /** Of the options that a route is registered with, those by which a plugin changes what is done with a request. */
 const CHANGES = [
   ...(['onRequest', 'preParsing', 'preValidation', 'preHandler', 'preSerialization', 'onSend', 'onResponse'] as const),
-  ...(['onError', 'onTimeout', 'onRequestAbort', 'errorHandler', 'handler', 'bodyLimit', 'constraints'] as const)
+  ...(['onError', 'onTimeout', 'onRequestAbort', 'errorHandler', 'handler', 'bodyLimit', 'constraints'] as const),
+  ...(['schema', 'handlerTimeout'] as const)
 ]
 
 /** Registers file routes with all methods. */
@@ -100,14 +101,20 @@ export class FileRegistration {
 
   /**
    * A route that a plugin changes when it sees it, for example by a hook of its own, keeps all methods, so that the change holds
-   * for those that are refused, too.
+   * for those that it does not serve, too.
    */
   #keepChanged(scope: FastifyInstance, shown: RouteOptions): void {
     const path = this.#paths.get(shown.url)
-    if (path === undefined || CHANGES.every((name) => shown[name] === Reflect.get(path.prepared, name))) return
+    if (path === undefined || !isChanged(shown, path.prepared)) return
     const others = scope.supportedMethods.filter((method) => !path.methods.has(method))
     shown.method = [shown.method, others].flat()
     for (const method of others) path.methods.add(method)
     if (others.length > 0) this.#settledAt = undefined
   }
+}
+
+/** A mark in the config may be one by which a hook of the application knows what to guard. */
+function isChanged(shown: RouteOptions, prepared: PreparedRoute): boolean {
+  const isMarked = Reflect.ownKeys(shown.config ?? {}).some((name) => name !== 'twinroute')
+  return isMarked || CHANGES.some((name) => shown[name] !== Reflect.get(prepared, name))
 }
