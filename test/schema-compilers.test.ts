@@ -129,18 +129,25 @@ const PROGRAM = `
   const { cache } = createRequire(import.meta.url)
   const isLoaded = (name) => Object.keys(cache).some((file) => file.includes('/node_modules/' + name + '/'))
   const app = await createApp({ apiDir: process.argv[1], mode: 'production', fastifyOptions: { logger: false } })
-  await app.register(async (scope) => {
-    scope.get('/', process.argv[2] === 'schema' ? { schema: { querystring: { type: 'object' } } } : {}, async () => 'ok')
-  })
+  const schema = JSON.parse(process.argv[2])
+  await app.register(async (scope) => void scope.get('/', { schema }, async () => 'ok'))
   await app.ready()
-  console.log(JSON.stringify([isLoaded('fastify'), isLoaded('ajv')]))`
+  console.log(['ajv', '@fastify/fast-json-stringify-compiler', '@fastify/busboy', 'fastify'].filter(isLoaded).join())`
 
-for (const [what, loaded] of [
-  ['none', false],
-  ['schema', true]
-] as const) {
-  t.test(`an app with ${what === 'none' ? 'no' : 'a'} schema ${loaded ? 'loads' : 'does not load'} Ajv`, async (t) => {
-    const given = ['--input-type=module', '--eval', PROGRAM, apiDir, what]
-    t.strictSame(JSON.parse((await run(process.execPath, given)).stdout), [true, loaded])
+const LOADED: readonly { what: string; schema: object; loaded: string }[] = [
+  { what: 'no schema', schema: {}, loaded: 'fastify' },
+  { what: 'a schema of a query', schema: { querystring: object({}) }, loaded: 'ajv,fastify' },
+  // its compiler has Ajv check the schemas
+  {
+    what: 'a schema of an answer',
+    schema: { response: { 200: object({}) } },
+    loaded: 'ajv,@fastify/fast-json-stringify-compiler,fastify'
+  }
+]
+
+for (const { what, schema, loaded } of LOADED) {
+  t.test(`an app with ${what} loads ${loaded}`, async (t) => {
+    const given = ['--input-type=module', '--eval', PROGRAM, apiDir, JSON.stringify(schema)]
+    t.equal((await run(process.execPath, given)).stdout.trim(), loaded)
   })
 }

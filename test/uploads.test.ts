@@ -1138,3 +1138,20 @@ t.test(
     t.end()
   }
 )
+
+t.test('a form that the server cannot read for want of its parser is no fault of the client', async (t) => {
+  const loader = createRequire(import.meta.url)('node:module') as {
+    _load: (request: string, ...rest: unknown[]) => unknown
+  }
+  const load = loader._load
+  t.teardown(() => (loader._load = load))
+  loader._load = function (request, ...rest) {
+    if (request === '@fastify/busboy') throw new Error('Cannot find module')
+    return load.call(this, request, ...rest)
+  }
+  const app = await appOf(t, {
+    routes: { form: { POST: (request: Request) => request.formData() } },
+    options: { errorHandler }
+  })
+  t.equal((await callByInject(app)('POST /api/form', { headers: HEADERS, body: text() + END })).status, 500)
+})

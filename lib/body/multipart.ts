@@ -181,8 +181,8 @@ function busboyPackage(): typeof BusboyPackage {
 
 function createParser(type: ContentType, limits: UploadSettings): BusboyInstance {
   const { parts, files, fileSize, fields, fieldSize, headerSize } = limits
+  const { Busboy } = busboyPackage()
   try {
-    const { Busboy } = busboyPackage()
     return new Busboy({
       headers: { 'content-type': formatContentType(type) }, // as it was read once
       limits: { parts, files, fileSize, fields, fieldSize, headerSize },
