@@ -586,6 +586,21 @@ for (const [what, change] of Object.entries(SECURED)) {
   })
 }
 
+t.test('a catch-all tells its methods for a value that is too long for a better route', async (t) => {
+  const routes = { '[...all]': { GET: place('all') }, 'files/[id]': { OPTIONS: place('file') } }
+  const middleware = createMiddleware({ '/api': [guard] })
+  const fastifyOptions = { routerOptions: { maxParamLength: 10 } }
+  onEveryHost(t, { routes, options: { errorHandler, middleware, fastifyOptions } }, async (t, call) => {
+    const headers = { authorization: 'x' }
+    const long = `/api/files/${'x'.repeat(11)}`
+    t.match(await call(`OPTIONS ${long}`), { status: 401 }, 'behind its guard')
+    const told = await call(`OPTIONS ${long}`, { headers })
+    t.match(told, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' }, text: '' })
+    t.match(await call(`PUT ${long}`, { headers }), { status: 405, headers: { allow: 'GET, HEAD, OPTIONS' } })
+    t.match((await call('OPTIONS /api/files/1', { headers })).json, { name: 'file' })
+  })
+})
+
 t.test('over HTTP/2', async (t) => {
   const app = await appOf(t, { routes: USERS, options: { errorHandler, fastifyOptions: { http2: true } } })
   const client = http2.connect(await addressOf(app))

@@ -10,7 +10,7 @@ import { linkInApp, runStack } from '../dispatch/app-entry.js'
 import { createFail, setErrorHead, beginFailure, readableFor } from '../dispatch/failure.js'
 import { allowedMethods } from '../dispatch/methods.js'
 import { methodNotAllowed } from '../errors/refusals.js'
-import { noteUnmatched, refusingRouteOf } from '../link/refusal.js'
+import { noteUnmatched, refusalOf, refusingRouteOf } from '../link/refusal.js'
 import { notFoundEntryOf } from '../fastify/server-state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import type { CorsHook } from './cors.js'
@@ -108,8 +108,11 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors, watch }: Ap
     noteUnmatched(request, reply)
     watch?.(request, reply)
     const answer = (): void => {
-      const refuse = (): void => fail(reply, refusalOf(request) ?? error)
-      const guard = (): void => passGuards(app(), reply, error, refuse)
+      const end = (): void => {
+        if (tellsMethods(request)) refusalOf(request)?.answer(request, reply)
+        else fail(reply, methodRefused(request) ?? error)
+      }
+      const guard = (): void => passGuards(app(), reply, error, end)
       if (runtime.stack.isEmpty) guard()
       else runStack(runtime, reply, handlerTimeout, guard)
     }
@@ -122,14 +125,19 @@ export function frameworkErrorHandler(runtime: Runtime, { app, cors, watch }: Ap
  * A parameter is too long for a route that is there, so the answer comes after the chain, as 404 does where there is none.
  * A malformed path has the same answer everywhere.
  */
-function passGuards(app: FastifyInstance, reply: FastifyReply, error: Error, refuse: () => void): void {
+function passGuards(app: FastifyInstance, reply: FastifyReply, error: Error, end: () => void): void {
   const enter = readProperty(error, 'code') === 'FST_ERR_MAX_PARAM_LENGTH' ? notFoundEntryOf(app) : undefined
-  if (enter === undefined) refuse()
-  else enter.call(app, reply.request, reply, refuse)
+  if (enter === undefined) end()
+  else enter.call(app, reply.request, reply, end)
+}
+
+/** As {@link methodRefused}, but the method is the one that is not refused. */
+function tellsMethods(request: FastifyRequest): boolean {
+  return request.method === 'OPTIONS' && refusalOf(request)?.by !== undefined
 }
 
 /** A catch-all has the path, too: it takes values of any length, but not this method. */
-function refusalOf(request: FastifyRequest): Error | undefined {
+function methodRefused(request: FastifyRequest): Error | undefined {
   const refusing = refusingRouteOf(request)?.route
   return refusing === undefined ? undefined : methodNotAllowed(request.method, allowedMethods(refusing.module))
 }
