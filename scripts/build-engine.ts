@@ -1,6 +1,6 @@
 // Bundles compiled modules, so that a program loads a few files in place of more than a hundred:
 // - those behind `twinroute/express`, and what the main entry shares with small ones, into one CommonJS file, dist/engine.cjs
-// - the others behind `twinroute` into one ES module, dist/core.js
+// - the others behind `twinroute` into one ES module, dist/core.js, whose CommonJS packages dist/packages.cjs requires
 // The compiled modules of the same names then pass the exports of these on. So `require` and `import`, and all entries, give one
 // copy: the same symbols, classes and factory.
 import { copyFile, rm, writeFile } from 'node:fs/promises'

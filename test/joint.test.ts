@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import http, { createServer, IncomingMessage, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -105,6 +106,12 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.ok(takeCompilersForOwn(app))
     t.notOk(takeCompilersForOwn(app), 'it is gone')
     t.notOk(takeCompilersForOwn({} as never), 'and nothing is made up without it')
+  })
+  t.test('the packages that Fastify compiles schemas with are those that an app has it use', async (t) => {
+    const ofApp = createRequire(join(root, 'dist/engine.cjs'))
+    const ofFastify = createRequire(ofApp.resolve('fastify'))
+    for (const name of ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'])
+      t.equal(ofApp.resolve(name), ofFastify.resolve(name), name)
   })
   t.test('the listener behind onResponse hooks', async (t) => {
     const app = fastify()

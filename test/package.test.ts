@@ -150,7 +150,7 @@ for (const [entry, files] of Object.entries(LOADED)) {
 
 t.test('the bundle imports no package: node would read through the text of each that is CommonJS', async (t) => {
   const bundle = await readFile(join(root, 'dist/core.js'), 'utf8')
-  const imported = [...bundle.matchAll(/^import .* from ["'](.+)["']/gm)].map(([, name = '']) => name)
+  const imported = [...bundle.matchAll(/^(?:import|\}).*["'](.+)["'];?$/gm)].map(([, name = '']) => name)
   t.ok(imported.includes('node:path'), 'the list holds imports')
   t.strictSame(
     imported.filter((name) => !/^(node:|\.)/.test(name)),

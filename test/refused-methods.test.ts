@@ -8,8 +8,8 @@ import { routeLabel } from 'twinroute/observe'
 import { addressOf, appOf, callByInject, callOver, onEveryHost, writeRoutes, type Routes } from './support/hosts.js'
 
 /*
- * A route file is registered with the methods it answers. All others of its path get 405 from it all the same, whatever else
- * the application has registered.
+ * A route file is registered with the methods it serves. All others of its path get 405 from it all the same, and OPTIONS
+ * gets 204, whatever else the application has registered.
  */
 
 const place = (name: string) => (request: any) => ({ name, params: request.params })

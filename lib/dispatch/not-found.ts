@@ -21,9 +21,9 @@ export interface NotFoundOptions {
 }
 
 /**
- * The onRequest hook of requests no route matches. Where a route file has the path, it refuses the method, behind its own
- * chain. Else the chain of the prefix runs first, as in Express, so that a scan below a guarded prefix learns nothing but 401. A
- * second find-my-way router, configured like the app's, finds the prefix.
+ * The onRequest hook of requests no route matches. Where a route file has the path, it refuses the method, or tells its methods
+ * for OPTIONS, behind its own chain. Else the chain of the prefix runs first, as in Express, so that a scan below a guarded
+ * prefix learns nothing but 401. A second find-my-way router, configured like the app's, finds the prefix.
  */
 export function createNotFoundEntry({ runtime, binder, handlerTimeout, refusedMethods }: NotFoundOptions) {
   const chain = createChain(runtime, { bound: binder.everything, covering: binder.guards })

@@ -21,8 +21,9 @@ interface Found {
 }
 
 /**
- * The route files of an app, for the requests that Fastify has no route for: where a file has the path, it refuses the method.
- * A router like the app's own knows the paths; it is made for the first such request, as inserting paths is slow.
+ * The route files of an app, for the requests that Fastify has no route for: where a file has the path, it refuses the method,
+ * or tells its methods for OPTIONS. A router like the app's own knows the paths; it is made for the first such request, as
+ * inserting paths is slow.
  */
 export class RefusedMethods {
   readonly #runtime: Runtime

@@ -23,7 +23,7 @@ type Losers = ReadonlyMap<Claim, readonly FileClaim[]>
 
 /**
  * What else is registered on an app, to tell which methods a route file must be registered with besides those that it
- * answers: where it does not know a method, the router would go on to a less specific route. Such a file refuses the method,
+ * serves: where it does not know a method, the router would go on to a less specific route. Such a file refuses the method,
  * and so it claims the method against files that are more specific.
  */
 export class MethodClaims {

@@ -48,9 +48,9 @@ function timed(
 type Answer = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /**
- * What no route of the app matches: 405 where a route file has the path, else the chain of its prefix, then 404 in the app's
- * error shape. Fastify takes one not-found handler for the root; `app.setNotFoundHandler(handler)` still works and replaces the
- * last step. Those that plugins set for their own prefix are guarded as well.
+ * What no route of the app matches: 405, or 204 for OPTIONS, where a route file has the path, else the chain of its prefix, then
+ * 404 in the app's error shape. Fastify takes one not-found handler for the root; `app.setNotFoundHandler(handler)` still works
+ * and replaces the last step. Those that plugins set for their own prefix are guarded as well.
  *
  * @returns the scope that answers, to be registered last, as the routes are
  */

@@ -87,12 +87,12 @@ export class FileRegistration {
     const accepted = scope.supportedMethods
     const prepared = prepareRoute(route, accepted, this.#context)
     // Fastify reads a path that it has no route for without that option
-    const answered = this.#context.reading.useSemicolonDelimiter ? accepted : servedMethods(route.module)
+    const served = this.#context.reading.useSemicolonDelimiter ? accepted : servedMethods(route.module)
     for (const url of route.fastifyPaths) {
       // of an optional rest there are two paths, the first of them without it
       const isWhole = url === route.fastifyPaths.at(-1)
       const segments = isWhole ? route.segments : route.segments.slice(0, -1)
-      const methods = new Set(accepted.filter((method) => answered.includes(method)))
+      const methods = new Set(accepted.filter((method) => served.includes(method)))
       const path: FilePath = { url, segments, methods, prepared }
       this.#paths.set(url, path)
       this.#files.refusedMethods.add({ ...prepared, url, methods })
