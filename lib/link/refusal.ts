@@ -18,15 +18,22 @@ export interface Refusal {
   answer: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
-/** By Fastify's request, of which there is a new one when a request is routed again. */
-const refusals = new WeakMap<FastifyRequest, Refusal>()
+const kRefusal: unique symbol = Symbol('twinroute.refusal')
+const kRoutedLine: unique symbol = Symbol('twinroute.routed line')
 
-export function keepRefusal(request: FastifyRequest, refusal: Refusal): void {
-  refusals.set(request, refusal)
+/** On Fastify's request, of which there is a new one when a request is routed again. */
+interface UnmatchedRequest extends FastifyRequest {
+  [kRefusal]?: Refusal
+  /** Hooks and middleware may change method and url, and `use(path)` cuts the url. */
+  [kRoutedLine]?: RoutedLine
 }
 
-export function refusalOf(request: FastifyRequest): Refusal | undefined {
-  return refusals.get(request)
+export function keepRefusal(request: UnmatchedRequest, refusal: Refusal): void {
+  request[kRefusal] = refusal
+}
+
+export function refusalOf(request: UnmatchedRequest): Refusal | undefined {
+  return request[kRefusal]
 }
 
 /** What the router was asked. */
@@ -49,35 +56,32 @@ export function keepUnmatched(server: object, unmatched: Unmatched): void {
   ofApps.set(server, unmatched)
 }
 
-/** Of requests that Fastify has no route for: hooks and middleware may change method and url, and `use(path)` cuts the url. */
-const lines = new WeakMap<FastifyRequest, RoutedLine>()
-
 /**
  * The first step of a request in an app. Fastify has called the not-found handler already when it has no route, and would
  * answer by itself where a hook or an error handler asks for it.
  */
-export function noteUnmatched(request: FastifyRequest, reply: FastifyReply): void {
+export function noteUnmatched(request: UnmatchedRequest, reply: FastifyReply): void {
   if (!request.is404) return
   const { method, url } = request.raw
-  lines.set(request, { method, url })
+  request[kRoutedLine] = { method, url }
   const { callNotFound } = reply
   Object.assign(reply, {
     callNotFound() {
       Object.assign(reply, { callNotFound }) // the handler may fail, and the error handler ask again
-      const isRefused = refusals.has(request) || refusingRouteOf(request) !== undefined
+      const isRefused = refusalOf(request) !== undefined || refusingRouteOf(request) !== undefined
       const unmatched = isRefused ? ofApps.get(request.server.server) : undefined
       return unmatched?.callNotFound(reply) ?? callNotFound.call(reply)
     }
   })
 }
 
-export function routedLineOf(request: FastifyRequest): RoutedLine {
-  return lines.get(request) ?? request.raw
+export function routedLineOf(request: UnmatchedRequest): RoutedLine {
+  return request[kRoutedLine] ?? request.raw
 }
 
 /** The route file that refuses a request, at any time of it: also where a hook or `use()` asks, or answers, before its chain. */
 export function refusingRouteOf(request: FastifyRequest): RefusingRoute | undefined {
-  const refusal = refusals.get(request)
+  const refusal = refusalOf(request)
   if (refusal !== undefined || !request.is404) return refusal?.by
   return ofApps.get(request.server.server)?.refusingRoute(routedLineOf(request))
 }
