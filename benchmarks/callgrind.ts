@@ -1,9 +1,17 @@
-/** Instructions of a run. */
+/** What a run has cost in a processor as Valgrind imagines it, whose first caches hold 32 KB of code and of data. */
+export interface Cost {
+  instructions: number
+  /** Lines of code, of 64 bytes, that were not in the first cache. */
+  code: number
+  /** Lines of data, read or written. */
+  data: number
+}
+
 export interface Profile {
   /** Of the program and what it calls. */
-  ours: number
+  ours: Cost
   /** Of V8's compiler and garbage collector, which come at any time. */
-  background: number
+  background: Cost
 }
 
 /** Where V8 begins to compile or collect; what these functions call is in their inclusive cost. */
@@ -15,11 +23,12 @@ const BACKGROUND =
  * function that was named last; the one behind a `calls` line is what the callee took with all that it called.
  */
 export function selfCost(text: string): Profile {
+  const events = /^events: (.*)$/m.exec(text)?.[1]?.split(' ') ?? []
   const names = new Map<string, string>()
   let caller = ''
   let callee: string | undefined
-  let all = 0
-  let background = 0
+  const all: Counts = new Map()
+  const background: Counts = new Map()
   for (const line of text.split('\n')) {
     const [, key, given] = /^(fn|cfn)=(.*)$/.exec(line) ?? []
     if (given !== undefined) {
@@ -27,13 +36,37 @@ export function selfCost(text: string): Profile {
       if (key === 'fn') caller = name
       else callee = name
     } else if (/^[+\-*\d]/.test(line)) {
-      const cost = Number(line.split(' ')[1])
-      if (callee === undefined) all += cost
-      else if (BACKGROUND.test(callee) && !isCounted(caller)) background += cost
+      const counts = line.split(' ').slice(1).map(Number)
+      if (callee === undefined) add(all, events, counts)
+      else if (BACKGROUND.test(callee) && !isCounted(caller)) add(background, events, counts)
       callee = undefined
     }
   }
-  return { ours: all - background, background }
+  const [whole, beside] = [costOf(all), costOf(background)]
+  return { ours: less(whole, beside), background: beside }
+}
+
+/** By the name of the event. */
+type Counts = Map<string, number>
+
+function add(to: Counts, events: readonly string[], counts: readonly number[]): void {
+  for (const [index, count] of counts.entries()) {
+    const event = events[index] as string
+    to.set(event, (to.get(event) ?? 0) + count)
+  }
+}
+
+function costOf(counts: Counts): Cost {
+  const of = (event: string): number => counts.get(event) ?? 0
+  return { instructions: of('Ir'), code: of('I1mr'), data: of('D1mr') + of('D1mw') }
+}
+
+function less(whole: Cost, part: Cost): Cost {
+  return {
+    instructions: whole.instructions - part.instructions,
+    code: whole.code - part.code,
+    data: whole.data - part.data
+  }
 }
 
 /** Names are written out once, `(12) name`, and then as `(12)`. */

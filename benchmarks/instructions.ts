@@ -1,12 +1,13 @@
-// Instructions of the server outside the kernel per request, counted by Valgrind, which no other process disturbs:
-// `npm run bench:instructions -- [works]`. Where Valgrind is not installed: says so, and ends with code 1.
+// Instructions of the server outside the kernel per request, and the lines of code and data that a processor would fetch for them,
+// counted by Valgrind, which no other process disturbs: `npm run bench:instructions -- [works]`. Where Valgrind is not installed:
+// says so, and ends with code 1.
 import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { selfCost, type Profile } from './callgrind.js'
+import { type Cost, selfCost, type Profile } from './callgrind.js'
 import type { Candidate } from './candidate.js'
 import { load } from './drive.js'
 import { REST } from './rest.js'
@@ -30,24 +31,32 @@ const works = WORKS.filter(({ name }) => wanted.length === 0 || wanted.includes(
 const candidates = REST.candidates.filter(({ name }) => NAMES.includes(name))
 if (works.length === 0) throw new Error(`There is no such work; there are ${WORKS.map(({ name }) => name).join(', ')}`)
 
-process.stdout.write(
-  `${process.version}, instructions per request outside the kernel, without V8's compiler and collector\n`
-)
+process.stdout.write(`${process.version}, per request outside the kernel, without V8's compiler and collector:
+instructions, and lines of 64 bytes that are not in a first cache of 32 KB, of code and of data\n`)
 for (const work of works) {
   process.stdout.write(`${work.title}\n`)
-  let yardstick: number | undefined
+  let yardstick: Cost | undefined
   for (const candidate of candidates) {
     const { ours, background } = await count(candidate, work)
     yardstick ??= ours
-    const ratio = (ours / yardstick).toFixed(3)
-    const beside = `beside ${(background / 1000).toFixed(0)}k of compiler and collector`
-    process.stdout.write(
-      `  ${candidate.name.padEnd(20)} ${String(Math.round(ours)).padStart(7)}  ${ratio}  ${beside}\n`
-    )
+    const columns = [
+      beside(ours.instructions, yardstick.instructions),
+      `code ${beside(ours.code, yardstick.code)}`,
+      `data ${beside(ours.data, yardstick.data)}`,
+      `beside ${(background.instructions / AMOUNT / 1000).toFixed(0)}k of compiler and collector`
+    ]
+    process.stdout.write(`  ${candidate.name.padEnd(20)} ${columns.join('  ')}\n`)
   }
 }
 
-/** Instructions per request. */
+/** Per request, and its ratio to the first candidate's. */
+function beside(cost: number, yardstick: number): string {
+  return `${Math.round(cost / AMOUNT)
+    .toString()
+    .padStart(7)} ${(cost / yardstick).toFixed(3)}`
+}
+
+/** Of all requests. */
 async function count(candidate: Candidate, work: Work): Promise<Profile> {
   const folder = mkdtempSync(join(tmpdir(), 'twinroute-instructions-'))
   const file = join(folder, 'profile')
@@ -60,8 +69,7 @@ async function count(candidate: Candidate, work: Work): Promise<Profile> {
     control(child, ['-z'])
     await load(port, work, AMOUNT)
     control(child, ['-d'])
-    const { ours, background } = selfCost(readFileSync(`${file}.1`, 'utf8'))
-    return { ours: ours / AMOUNT, background: background / AMOUNT }
+    return selfCost(readFileSync(`${file}.1`, 'utf8'))
   } finally {
     child.kill('SIGKILL')
     rmSync(folder, { recursive: true })
@@ -72,6 +80,9 @@ function start(candidate: Candidate, work: Work, file: string): ChildProcess {
   const valgrind = [
     '--tool=callgrind',
     '--instr-atstart=no',
+    '--cache-sim=yes',
+    '--I1=32768,8,64',
+    '--D1=32768,8,64',
     '--smc-check=all-non-file',
     `--callgrind-out-file=${file}`
   ]
