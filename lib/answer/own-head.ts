@@ -36,13 +36,15 @@ interface Head {
   headers: Headers
 }
 
-/** What node is given where all headers go into one object: Fastify's, or those of a head without any of its own. */
+/** What node is given where all headers go into one object: Fastify's, or those of a head that has no others. */
 function wholeHead(response: LinkedResponse, base: HeaderMethods, { given, headers }: Head): unknown[] | undefined {
   if (given.at(-1) === headers) {
     return response[kNames] === null ? undefined : [...given.slice(0, -1), withNames(response, headers)]
   }
   const isPlain = given.length === 1 || (given.length === 2 && typeof given[1] === 'string')
-  return isPlain && base.getRawHeaderNames !== undefined ? [...given, withNames(response, headers)] : undefined
+  if (!isPlain || base.getRawHeaderNames === undefined) return undefined
+  // node would call `setHeader` for each of ours, which a package may have replaced
+  return base.getHeaderNames.call(response).length === 0 ? [...given, withNames(response, headers)] : undefined
 }
 
 function setEach(response: LinkedResponse, base: HeaderMethods, headers: Headers): void {
