@@ -16,7 +16,7 @@ export interface Profile {
 
 /** Where V8 begins to compile or collect; what these functions call is in their inclusive cost. */
 const BACKGROUND =
-  /CancelableTask::Run\(\)$|::Heap::CollectGarbage\(|::Compiler::Compile|InstallOptimizedFunctions\(\)$/
+  /CancelableTask::Run\(\)$|IncrementalMarking::Observer::Step\(|::Heap::CollectGarbage\(|::Compiler::Compile|InstallOptimizedFunctions\(\)$/
 
 /**
  * Adds up a profile of Valgrind's tool callgrind (https://valgrind.org/docs/manual/cl-format.html). A cost line is of the
