@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import t from 'tap'
 import {
   ApiError,
@@ -1088,5 +1088,92 @@ t.test('the process goes on whatever an error handler does', async (t) => {
     t.match(await call('GET /api/throws'), { status: 500, text: 'first' })
     t.throws(() => late.pop().raw.setHeader('x-late', '1'), { code: 'ERR_HTTP_HEADERS_SENT' })
     await turn()
+  })
+})
+
+t.test('a 404 is the same whether somebody watches its error or not', async (t) => {
+  const rows: Record<string, { line?: string; more?: (app: App) => void; wanted: object }> = {
+    'nothing else': {
+      wanted: {
+        status: 404,
+        text: '{"statusCode":404,"code":"NOT_FOUND","error":"Not Found","message":"Route not found"}',
+        headers: { 'content-type': JSON_TYPE, 'content-length': '85' }
+      }
+    },
+    HEAD: { line: 'HEAD /api/none', wanted: { status: 404, text: '', headers: { 'content-length': '85' } } },
+    'what described another answer': {
+      more: (app) =>
+        app.use((_request, response, next) => {
+          response.set({ 'content-encoding': 'gzip', 'content-type': 'text/css', etag: '"1"', 'x-kept': '1' })
+          response.statusMessage = 'Fine'
+          response.status(418)
+          next()
+        }),
+      wanted: {
+        status: 404,
+        headers: { 'content-type': JSON_TYPE, 'content-encoding': undefined, etag: undefined, 'x-kept': '1' }
+      }
+    },
+    'an onSend hook that changes the text': {
+      more: (app) => app.addHook('onSend', async (_request, _reply, payload) => `${payload as string}\n`),
+      wanted: { status: 404, text: /Route not found"}\n$/, headers: { 'content-length': '86' } }
+    },
+    'a serializer of the reply, which is for values': {
+      more: (app) => app.addHook('onRequest', async (_request, reply) => void reply.serializer(() => 'serialized')),
+      wanted: { status: 404, text: /^{"statusCode":404,/ }
+    },
+    'an answer that has begun': {
+      more: (app) =>
+        app.use((_request, response, next) => {
+          response.writeHead(202)
+          response.end('begun')
+          next()
+        }),
+      wanted: { status: 202, text: 'begun' }
+    }
+  }
+  for (const [rule, { line = 'GET /api/none', more, wanted }] of Object.entries(rows)) {
+    t.test(rule, async (t) => {
+      const watched = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+      const unwatched = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+      for (const app of [watched, unwatched]) more?.(app)
+      let seen = 0
+      watched.addHook('onError', async () => void seen++)
+      for (const call of [callByInject(watched), callOver(await addressOf(watched))]) t.match(await call(line), wanted)
+      for (const call of [callByInject(unwatched), callOver(await addressOf(unwatched))]) {
+        t.match(await call(line), wanted)
+      }
+      if (rule !== 'an answer that has begun') t.ok(seen >= 2, 'the hook saw each error')
+    })
+  }
+  t.test('an error handler and error middleware that come after boot see it', async (t) => {
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+    const call = callByInject(app)
+    t.match(await call('GET /api/none'), { status: 404, text: /"Not Found"/ })
+    const onError: ErrorMiddleware = (error, _request, response, _next) => response.status(404).send(String(error.code))
+    app.use(onError)
+    t.match(await call('GET /api/none'), { status: 404, text: 'NOT_FOUND' })
+  })
+  t.test('an onSend hook that fails is answered for, as on plain Fastify', async (t) => {
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+    const plain = fastify()
+    t.teardown(() => plain.close())
+    const fail = async (): Promise<never> => {
+      throw failure('broken', { statusCode: 502 })
+    }
+    for (const host of [app, plain]) host.addHook('onSend', fail)
+    const wanted = { status: 502, text: '{"statusCode":502,"error":"Bad Gateway","message":"broken"}' }
+    for (const host of [app, plain]) t.match(await callByInject(host)('GET /api/none'), wanted)
+  })
+  t.test('an error handler sees it', async (t) => {
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+    app.setErrorHandler((error, _request, reply) => reply.code(404).send({ code: Reflect.get(error as object, 'code') }))
+    t.match(await callByInject(app)('GET /api/none'), { status: 404, text: '{"code":"NOT_FOUND"}' })
+  })
+  t.test('an onSend hook that hangs is cut off after the handler timeout', async (t) => {
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } }, options: { handlerTimeout: 20 } })
+    app.addHook('onSend', async () => new Promise<never>(() => {}))
+    for (const call of [callByInject(app), callOver(await addressOf(app))])
+      t.match(await call('GET /api/none'), { status: 503, text: '' })
   })
 })

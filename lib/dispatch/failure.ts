@@ -150,7 +150,12 @@ function keepStatus({ statusCode }: LinkedResponse, error: Error): void {
 
 /** The head of an error answer: what was set so far, without what described the lost one, and the headers of the error. */
 export function setErrorHead(reply: FastifyReply, error: Error): void {
+  clearHead(reply)
+  addErrorHeaders(reply, error)
+}
+
+/** What was set so far, without what described the lost answer. */
+export function clearHead(reply: FastifyReply): void {
   resetStatusLine(reply.raw as LinkedResponse)
   removeContentHeaders(reply)
-  addErrorHeaders(reply, error)
 }

@@ -1,11 +1,15 @@
+import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { setOnReply } from '../answer/reply-headers.js'
+import { JSON_TYPE } from '../answer/send.js'
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound } from '../errors/refusals.js'
 import type { Binder, RequestLine } from '../middleware/bind.js'
 import { isUnambiguous } from '../patterns/read-path.js'
 import { link } from '../express/link-request.js'
-import { kParams, type LinkedRequest } from '../link/state.js'
-import { refuse } from './failure.js'
+import { hasHooks, hasSerializer } from '../link/private-names.js'
+import { FAILING, isAnswered, kParams, markAnswered, type LinkedRequest, type LinkedResponse } from '../link/state.js'
+import { clearHead, refuse } from './failure.js'
 import { hasForbiddenCharacters, refusedTarget, hideMalformedType } from './request-target.js'
 import { createChain, passChain } from './pass-chain.js'
 import type { RefusedMethods } from './refused-methods.js'
@@ -60,7 +64,30 @@ function refusedUnmatched(binder: Binder, request: RequestLine): ApiError | unde
 
 /** Answers what no route took, after the chain: 404 in the app's error shape. */
 export function createNotFoundHandler(runtime: Runtime) {
-  return function notFound(_request: FastifyRequest, reply: FastifyReply): void {
-    refuse(runtime.fail, reply, routeNotFound())
+  const body = asFastify(routeNotFound())
+  return function notFound(request: FastifyRequest, reply: FastifyReply): void {
+    if (request.is404 && isUnwatched(runtime, reply)) send(runtime, reply, body)
+    else refuse(runtime.fail, reply, routeNotFound())
   }
+}
+
+/** Nobody would see the error: it need not be made, nor pass Fastify's error handlers, which takes longer than all else of a 404. */
+function isUnwatched({ hasErrorHandler, stack }: Runtime, reply: FastifyReply): boolean {
+  if (hasErrorHandler || stack.handlesErrors || isAnswered(reply.raw as LinkedResponse) || reply.sent) return false
+  return !hasHooks(reply, 'onError') && !hasSerializer(reply)
+}
+
+/** The text that Fastify's error handler makes of an error. */
+function asFastify({ statusCode, code, message }: ApiError): string {
+  return JSON.stringify({ statusCode, code, error: STATUS_CODES[statusCode], message })
+}
+
+function send({ errorDeadline }: Runtime, reply: FastifyReply, body: string): void {
+  const response = reply.raw as LinkedResponse
+  clearHead(reply)
+  markAnswered(response, FAILING)
+  response.statusCode = 404
+  setOnReply(response, reply, 'content-type', JSON_TYPE)
+  reply.send(body)
+  if (!response.headersSent) errorDeadline?.watch(response) // onSend hooks may take for ever
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeaderValue } from './state.js'
 
 /*
@@ -20,8 +20,19 @@ let routeContext: symbol | null | undefined
 export function hasHooks(reply: FastifyReply, kind: 'onSend' | 'onError'): boolean {
   routeContext ??= findSymbol(reply.request, 'fastify.context')
   if (routeContext === null) return true
-  const context = Reflect.get(reply.request, routeContext) as Record<typeof kind, unknown> | undefined
+  const context = (reply.request as FastifyRequest & SymbolKeyed)[routeContext] as Record<typeof kind, unknown> | undefined
   return context === undefined || context[kind] !== null
+}
+
+let replySerializer: symbol | null | undefined
+
+/**
+ * Whether a hook has given a reply a serializer of its own, which texts with a JSON type pass as well.
+ * Without the name: true.
+ */
+export function hasSerializer(reply: FastifyReply): boolean {
+  replySerializer ??= findSymbol(reply, 'fastify.reply.serializer')
+  return replySerializer === null || (reply as FastifyReply & SymbolKeyed)[replySerializer] !== null
 }
 
 let replyHeaders: symbol | null = null

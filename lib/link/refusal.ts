@@ -64,15 +64,16 @@ export function noteUnmatched(request: UnmatchedRequest, reply: FastifyReply): v
   if (!request.is404) return
   const { method, url } = request.raw
   request[kRoutedLine] = { method, url }
-  const { callNotFound } = reply
-  Object.assign(reply, {
-    callNotFound() {
-      Object.assign(reply, { callNotFound }) // the handler may fail, and the error handler ask again
-      const isRefused = refusalOf(request) !== undefined || refusingRouteOf(request) !== undefined
-      const unmatched = isRefused ? ofApps.get(request.server.server) : undefined
-      return unmatched?.callNotFound(reply) ?? callNotFound.call(reply)
-    }
-  })
+  reply.callNotFound = callNotFoundOfApp
+}
+
+function callNotFoundOfApp(this: FastifyReply): FastifyReply {
+  const { callNotFound } = Object.getPrototypeOf(this) as FastifyReply
+  this.callNotFound = callNotFound // the handler may fail, and the error handler ask again
+  const { request } = this
+  const isRefused = refusalOf(request) !== undefined || refusingRouteOf(request) !== undefined
+  const unmatched = isRefused ? ofApps.get(request.server.server) : undefined
+  return (unmatched?.callNotFound(this) ?? callNotFound.call(this)) as FastifyReply // its type says void
 }
 
 export function routedLineOf(request: UnmatchedRequest): RoutedLine {
