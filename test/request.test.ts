@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { finished, Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import express from 'express'
 import t from 'tap'
 import { createApp, createMiddleware, type AppOptions } from 'twinroute'
-import { appOf, callByInject, callOver, onEveryHost, type Answer, type Routes, type Sent } from './support/hosts.js'
+import { addressOf, appOf, callByInject, callOver, onEveryHost, type Answer, type Routes, type Sent } from './support/hosts.js'
+import { connectTo, get } from './support/connection.js'
 import { asExpress, listen } from './support/express-server.js'
 
 type Read = (request: any, response: any) => unknown
@@ -1088,4 +1091,116 @@ t.test('a trustProxy that would be read in two ways, or is no network, is refuse
       JSON.stringify(trustProxy)
     )
   }
+})
+
+/** A handler that reads nothing, and what was seen of the end of the request that it had last. */
+class Unread {
+  last: Promise<unknown> | undefined
+  readonly #answer: (response: any) => unknown
+
+  constructor(answer: (response: any) => unknown) {
+    this.#answer = answer
+  }
+
+  readonly handle = (request: any, response: any): void => {
+    if (request.url === '/api/next') return void response.end('next')
+    const events: string[] = []
+    for (const name of ['end', 'close', 'aborted', 'error']) request.on(name, () => events.push(name))
+    this.last = new Promise((resolve) => finished(request, resolve)).then(async (error) => {
+      await turn() // `close` comes behind `end`
+      const { readableEnded, destroyed, closed, complete, readableLength, aborted } = request
+      return { events, state: { error, readableEnded, destroyed, closed, complete, readableLength, aborted } }
+    })
+    this.#answer(response)
+  }
+
+  /** Sends a request, and another one behind it on the same connection. */
+  async seen(address: string, sent: string): Promise<unknown> {
+    const connection = await connectTo(address)
+    await connection.send(sent)
+    await connection.receives(/fi(?:rst|\r\n3\r\nrst)/)
+    await connection.send(get('/api/next'))
+    await connection.receives(/next/)
+    connection.socket.destroy()
+    return this.last
+  }
+}
+
+t.test('a request that nobody has read ends with its answer, as on node itself', async (t) => {
+  const post = (body: string): string =>
+    `POST /api/first HTTP/1.1\r\nHost: test\r\nContent-Type: x/y\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const requests: Record<string, string> = {
+    'without a body': get('/api/first'),
+    'with a body': post('abc'),
+    'with an empty body': post(''),
+    'with a body beyond the buffer of a stream': post('x'.repeat(300_000))
+  }
+  const answers: Record<string, (response: any) => unknown> = {
+    'at once': (response) => response.end('first'),
+    'in a later turn': (response) => setImmediate(() => response.end('first')),
+    'in two writes': (response) => {
+      response.write('fi')
+      setImmediate(() => response.end('rst'))
+    }
+  }
+  const wanted = {
+    events: ['end', 'close'],
+    state: {
+      error: undefined,
+      readableEnded: true,
+      destroyed: true,
+      closed: true,
+      complete: true,
+      readableLength: 0,
+      aborted: false
+    }
+  }
+  for (const [when, answer] of Object.entries(answers)) {
+    const onNode = new Unread(answer)
+    const ofOurs = new Unread(answer)
+    const route = { GET: ofOurs.handle, POST: ofOurs.handle, config: { bodyParser: false } }
+    const addresses: [Unread, string][] = [
+      [onNode, await listen(t, onNode.handle)],
+      [ofOurs, await addressOf(await appOf(t, { routes: { first: route, next: route } }))]
+    ]
+    for (const [what, sent] of Object.entries(requests)) {
+      for (const [handler, address] of addresses) {
+        const server = handler === onNode ? 'node' : 'twinroute'
+        t.strictSame(await handler.seen(address, sent), wanted, `${what}, answered ${when}, on ${server}`)
+      }
+    }
+  }
+})
+
+t.test('a request can still be read when its answer has been sent', async (t) => {
+  const read: Promise<string>[] = []
+  const collect = async (request: any): Promise<string> => {
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    return text
+  }
+  const handler = (request: any, response: any): void => {
+    response.once('finish', () => read.push(collect(request)))
+    request.once('readable', () => undefined) // else what is left is dumped, as on node
+    response.end('answered')
+  }
+  const app = await appOf(t, { routes: { a: { POST: handler, GET: handler, config: { bodyParser: false } } } })
+  const call = callOver(await addressOf(app))
+  t.equal((await call('POST /api/a', { headers: { 'content-type': 'x/y' }, body: 'abc' })).text, 'answered')
+  t.equal((await call('GET /api/a')).text, 'answered')
+  t.strictSame(await Promise.all(read), ['abc', ''])
+})
+
+t.test('a request that is destroyed with an error behind its end reports it', async (t) => {
+  const errors: Promise<unknown>[] = []
+  const handler = (request: any, response: any): void => {
+    request.once('end', () => {
+      request.destroy(new Error('late'))
+      errors.push(once(request, 'error'))
+    })
+    response.end('answered')
+  }
+  const app = await appOf(t, { routes: { a: { GET: handler } } })
+  t.equal((await callOver(await addressOf(app))('GET /api/a')).text, 'answered')
+  t.match(await Promise.all(errors), [[{ message: 'late' }]])
 })

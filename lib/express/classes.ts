@@ -4,6 +4,7 @@ import express, { type Application } from 'express'
 import { requestMembers, type MemberOptions } from './request-members.js'
 import { type RequestClass, type ResponseClass, StatefulRequest, StatefulResponse } from '../link/message-classes.js'
 import { kExpressSide, kLocals, type RuntimeKind, type LinkedResponse } from '../link/state.js'
+import { destroyEnded, type Dumpable, endUnread } from '../body/end-unread.js'
 import { tapDestroy, tapPush, tapRead } from '../body/tap.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
@@ -104,12 +105,13 @@ function createExpressClasses() {
 /** The methods of node's response that ours go back to. */
 type Base = ResponseBase & WritingMethods & HeaderMethods
 
-const incoming = http.IncomingMessage.prototype
+const incoming = http.IncomingMessage.prototype as http.IncomingMessage & Dumpable
 
 /** The overridden stream methods; only objects whose base is node's IncomingMessage may inherit them. */
 const requestStreamLayer: object = Object.create(express.request, {
   push: method(tapPush(incoming.push)),
-  _destroy: method(tapDestroy(incoming._destroy)),
+  _destroy: method(destroyEnded(tapDestroy(incoming._destroy))),
+  _dump: method(endUnread(incoming._dump)),
   _read: method(tapRead(incoming._read))
 }) as object
 
