@@ -11,9 +11,11 @@ import fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createApp } from 'twinroute'
 import {
+  endInOneWrite,
   furtherServers,
   hasExchange,
   hasHooks,
+  hasSerializer,
   hasSourceEnded,
   headersOf,
   isAnswering,
@@ -93,6 +95,37 @@ t.test('the private names that are leaned on are there', async (t) => {
     app.get('/added', { onError: async () => undefined }, note)
     for (const url of ['/none', '/added']) await app.inject(url)
     t.strictSame(hooked, { '/none': false, '/added': true })
+  })
+  t.test('the serializer of a reply', async (t) => {
+    const app = fastify()
+    const seen: boolean[] = []
+    app.get('/', (_request, reply) => {
+      seen.push(hasSerializer(reply))
+      seen.push(hasSerializer(reply.serializer(() => '{}')))
+      return {}
+    })
+    await app.inject('/')
+    t.strictSame(seen, [false, true])
+  })
+  t.test('what node keeps of an answer until it is sent', async (t) => {
+    const written: unknown[] = []
+    const server = createServer((_request, response) => {
+      const { socket } = response
+      socket!._write = (...given: unknown[]) => {
+        written.push(String(given[0]))
+        return Object.getPrototypeOf(socket)._write.apply(socket, given)
+      }
+      written.push(endInOneWrite(response, response.end as never, 'text'))
+    })
+    t.teardown(() => server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    t.equal(await answer.text(), 'text')
+    t.match(written, [/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 4\r\n\r\ntext$/, true])
+    t.equal(endInOneWrite({} as never, () => t.fail(), 'text'), false, 'and nothing is done without it')
+  })
+  t.test("node's method for a request that nobody reads", async (t) => {
+    t.type(Reflect.get(IncomingMessage.prototype, '_dump'), 'function')
   })
   t.test('the headers of a reply', async (t) => {
     const app = fastify()

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk, type HeadArguments, writeHeadSafely } from './send.js'
 import type { HeaderMethods } from './headers.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
-import { hasHooks } from '../link/private-names.js'
+import { endInOneWrite, hasHooks } from '../link/private-names.js'
 import {
   BEGUN,
   FAILING,
@@ -91,10 +91,18 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
       return endByReply(this, [chunk, encoding, callback])
     }
     if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
-    base.end.call(this, chunk, encoding as BufferEncoding, callback as () => void)
+    const isWhole = base.end === endOfNode && isText(chunk, encoding) && !callback
+    if (!isWhole || !endInOneWrite(this, endOfNode as () => unknown, chunk as string))
+      base.end.call(this, chunk, encoding as BufferEncoding, callback as () => void)
     return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
+}
+
+const { end: endOfNode } = ServerResponse.prototype
+
+function isText(chunk: unknown, encoding: unknown): boolean {
+  return typeof chunk === 'string' && chunk !== '' && (!encoding || encoding === 'utf8')
 }
 
 /** Another package has put its own `end` on Express's response, for all applications. */

@@ -113,6 +113,42 @@ export function hasSourceEnded(request: IncomingMessage): boolean {
   return state?.ended === true
 }
 
+/** What node keeps of an answer until it is sent. */
+interface Unsent {
+  /** The head, once it is written. */
+  _header?: string | null
+  _headerSent?: boolean
+  /** Bytes. */
+  _contentLength?: number | null
+  /** False for HEAD and for statuses without a body. */
+  _hasBody?: boolean
+  /** Writes the head. */
+  _implicitHeader?: () => void
+  strictContentLength?: boolean
+}
+
+/**
+ * Ends an answer with a text of ASCII in one write of head and text. Node before 24.22 writes an empty text behind them, and so
+ * has to hand over a list, which costs a sixth of a small request.
+ * @param end node's own
+ * @returns false where it cannot be done, or the names are not there; the answer is then as it was, or its head is written
+ */
+export function endInOneWrite(response: ServerResponse & Unsent, end: () => unknown, text: string): boolean {
+  if (response._headerSent || response.strictContentLength || response.destroyed) return false
+  if (response._header === null && response._implicitHeader !== undefined) {
+    response._contentLength = Buffer.byteLength(text)
+    response._implicitHeader()
+  }
+  const head = response._header
+  // as many bytes as characters: none is beyond ASCII
+  if (typeof head !== 'string' || response._contentLength !== text.length) return false
+  if (response._headerSent || !response._hasBody || response.chunkedEncoding) return false
+  response._header = head + text
+  end.call(response)
+  response._header = head
+  return true
+}
+
 /** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */
 export type PartHeaders = Record<string, string[]>
 
