@@ -51,8 +51,9 @@ export function indexRouter(router: object): void {
   if (Object.hasOwn(layered, 'handle')) return
   const { handle } = layered
   const index = new RouteIndex(layered)
+  // one for all requests: the router reads its stack once, before anything else runs
+  const view = Object.create(layered) as LayeredRouter
   layered.handle = function (request, response, next) {
-    const view = Object.create(this) as LayeredRouter
     view.stack = index.stackFor(request.url ?? '')
     handle.call(view, request, response, next)
   }
@@ -110,19 +111,13 @@ class RouteIndex {
     const stack: RouterLayer[] = []
     let next = 0
     for (const position of candidates) {
-      if (position !== next) stack.push(new Sentinel(stack, layers, { path, next }))
+      if (position !== next) stack.push(new Sentinel(stack, layers, path, next))
       stack.push(layers[position] as RouterLayer)
       next = position + 1
     }
-    if (next !== layers.length) stack.push(new Sentinel(stack, layers, { path, next }))
+    if (next !== layers.length) stack.push(new Sentinel(stack, layers, path, next))
     return stack
   }
-}
-
-interface Gap {
-  path: string
-  /** The position of the first layer that was left out. */
-  next: number
 }
 
 /**
@@ -133,18 +128,21 @@ class Sentinel implements RouterLayer {
   readonly route = undefined
   readonly stack: RouterLayer[]
   readonly layers: readonly RouterLayer[]
-  readonly gap: Gap
+  /** That of the request when the layers were chosen. */
+  readonly path: string
+  /** The position of the first layer that was left out. */
+  readonly next: number
 
-  constructor(stack: RouterLayer[], layers: readonly RouterLayer[], gap: Gap) {
+  constructor(stack: RouterLayer[], layers: readonly RouterLayer[], path: string, next: number) {
     this.stack = stack
     this.layers = layers
-    this.gap = gap
+    this.path = path
+    this.next = next
   }
 
   match(path: string): false {
-    const { path: indexed, next } = this.gap
-    if (path === indexed) return false
-    this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(next))
+    if (path !== this.path)
+      this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(this.next))
     return false
   }
 }
