@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { LogController, type FastifyReply, type FastifyRequest } from 'fastify'
 import t from 'tap'
 import {
   ApiError,
@@ -1091,7 +1091,7 @@ t.test('the process goes on whatever an error handler does', async (t) => {
   })
 })
 
-t.test('a 404 is the same whether somebody watches its error or not', async (t) => {
+t.test('a 404 that nobody watches tells the client what a watched one does', async (t) => {
   const rows: Record<string, { line?: string; more?: (app: App) => void; wanted: object }> = {
     'nothing else': {
       wanted: {
@@ -1117,6 +1117,10 @@ t.test('a 404 is the same whether somebody watches its error or not', async (t) 
     'an onSend hook that changes the text': {
       more: (app) => app.addHook('onSend', async (_request, _reply, payload) => `${payload as string}\n`),
       wanted: { status: 404, text: /Route not found"}\n$/, headers: { 'content-length': '86' } }
+    },
+    'an onSend hook that fails': {
+      more: (app) => app.addHook('onSend', throwing(failure('broken')) as never),
+      wanted: { status: 404, text: /"message":"broken"/ }
     },
     'a serializer of the reply, which is for values': {
       more: (app) => app.addHook('onRequest', async (_request, reply) => void reply.serializer(() => 'serialized')),
@@ -1158,12 +1162,46 @@ t.test('a 404 is the same whether somebody watches its error or not', async (t) 
     const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
     const plain = fastify()
     t.teardown(() => plain.close())
-    const fail = async (): Promise<never> => {
-      throw failure('broken', { statusCode: 502 })
+    for (const host of [app, plain]) {
+      host.addHook('onSend', async (request) => {
+        throw failure('broken', request.url === '/api/status' ? { statusCode: 502 } : {})
+      })
     }
-    for (const host of [app, plain]) host.addHook('onSend', fail)
-    const wanted = { status: 502, text: '{"statusCode":502,"error":"Bad Gateway","message":"broken"}' }
-    for (const host of [app, plain]) t.match(await callByInject(host)('GET /api/none'), wanted)
+    for (const [url, wanted] of Object.entries({
+      '/api/status': { status: 502, text: '{"statusCode":502,"error":"Bad Gateway","message":"broken"}' },
+      '/api/none': { status: 404, text: '{"statusCode":404,"error":"Not Found","message":"broken"}' }
+    }))
+      for (const host of [app, plain]) t.match(await callByInject(host)(`GET ${url}`), wanted)
+  })
+  t.test("the app's own log controller sees it", async (t) => {
+    const seen: string[] = []
+    class Log extends LogController {
+      override defaultErrorLog(error: Error): void {
+        seen.push(error.message)
+      }
+    }
+    const options = { fastifyOptions: { logController: new Log() } }
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } }, options })
+    t.match(await callByInject(app)('GET /api/none'), { status: 404 })
+    t.strictSame(seen, ['Route not found'])
+  })
+  t.test('a middleware whose setHeader throws ends nothing but its request', async (t) => {
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+    app.use((request, response, next) => {
+      if (request.url === '/api/none') response.setHeader = throwing(failure('broken'))
+      next()
+    })
+    const call = callByInject(app)
+    t.ok((await call('GET /api/none')).status >= 400)
+    t.equal((await call('GET /api/a')).status, 200)
+  })
+  t.test('a hook may ask for it of an object that is made of the reply', async (t) => {
+    const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+    app.addHook('onRequest', async (_request, reply) => {
+      ;(Object.create(reply) as FastifyReply).callNotFound()
+      return reply
+    })
+    t.match(await callByInject(app)('GET /api/none'), { status: 404 })
   })
   t.test('an error handler sees it', async (t) => {
     const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })

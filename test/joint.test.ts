@@ -15,6 +15,7 @@ import {
   furtherServers,
   hasExchange,
   hasHooks,
+  hasOwnHeaders,
   hasSerializer,
   hasSourceEnded,
   headersOf,
@@ -123,6 +124,14 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.equal(await answer.text(), 'text')
     t.match(written, [/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 4\r\n\r\ntext$/, true])
     t.equal(endInOneWrite({} as never, () => t.fail(), 'text'), false, 'and nothing is done without it')
+  })
+  t.test('whether a response has headers that were set on itself', async (t) => {
+    const response = new http.ServerResponse(new IncomingMessage({} as never))
+    t.equal(hasOwnHeaders(response), false)
+    response.setHeader('a', 'b')
+    t.equal(hasOwnHeaders(response), true)
+    response.removeHeader('a')
+    t.equal(hasOwnHeaders(response), true, 'node goes through its list, though it is empty')
   })
   t.test("node's method for a request that nobody reads", async (t) => {
     t.type(Reflect.get(IncomingMessage.prototype, '_dump'), 'function')

@@ -1,7 +1,7 @@
 // What leaves the process when code of node's own ends an answer.
 import t from 'tap'
 import twinrouteExpress from 'twinroute/express'
-import { addressOf, appOf, callOver } from './support/hosts.js'
+import { addressOf, appOf, callByInject, callOver } from './support/hosts.js'
 import { listen } from './support/express-server.js'
 import { head, Wire } from './support/wire.js'
 
@@ -156,4 +156,41 @@ t.test("a header value beyond ASCII leaves as Latin-1 with every answer, as with
   })
   const call = callOver(await addressOf(app)) // node's client reads Latin-1
   for (const path of ['value', 'json', 'raw']) t.equal((await call(`GET /api/${path}`)).headers['x-name'], 'José', path)
+})
+
+t.test('a replaced setHeader is called once for each header that is set, over a socket and injected', async (t) => {
+  const set: string[] = []
+  const GET = (_q: any, response: any): void => {
+    response.setHeader('X-A', '1')
+    response.removeHeader('x-b')
+    response.end('text')
+  }
+  const app = await appOf(t, { routes: { a: { GET } } })
+  app.use((_request, response, next) => {
+    const { setHeader } = response
+    response.setHeader = function (this: unknown, name: string, value: string) {
+      set.push(name)
+      return setHeader.call(this as never, name, `${value}!`)
+    } as never
+    next()
+  })
+  for (const call of [callByInject(app), callOver(await addressOf(app))]) {
+    set.length = 0
+    t.equal((await call('GET /api/a')).headers['x-a'], '1!')
+    t.strictSame(set, ['X-A'])
+  }
+})
+
+t.test("the final page of twinroute/express is that of the error, also where a plugin's header cannot be sent", async (t) => {
+  const app = twinrouteExpress()
+  app.set('env', 'test')
+  t.teardown(() => app.fastify.close())
+  app.fastify.addHook('onRequest', async (_request, reply) => void reply.header('x-bad', 'a\nb'))
+  app.get('/fails', () => {
+    throw Object.assign(new Error('of the route'), { status: 418 })
+  })
+  for (const call of [callByInject(app.fastify), callOver(await addressOf(app.fastify))]) {
+    t.match(await call('GET /none'), { status: 404, text: /Cannot GET \/none/, headers: { 'x-bad': undefined } })
+    t.match(await call('GET /fails'), { status: 418, text: /of the route/, headers: { 'x-bad': undefined } })
+  }
 })

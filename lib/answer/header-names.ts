@@ -2,7 +2,11 @@ import { isSendable } from '../errors/error-headers.js'
 import { kNames, type LinkedResponse } from '../link/state.js'
 
 /** By name as it was given, the name as the reply keeps it. All of these are names that node accepts. */
-export const knownKeys = new Map<string, string>()
+export const knownKeys = new Map<string, string>(
+  ['Content-Type', 'Content-Length', 'Transfer-Encoding', 'ETag'].flatMap((name) =>
+    [name, name.toLowerCase()].map((given) => [given, keyFor(name)])
+  )
+)
 /** Names that applications make up from data must not stay for ever. */
 const MOST_KEYS = 1000
 const LONGEST_KEPT = 64
@@ -24,9 +28,14 @@ export function keyOf(name: unknown): string {
   return typeof name === 'string' ? (knownKeys.get(name) ?? keyOfNew(name)) : ''
 }
 
-function keyOfNew(name: string): string {
-  // as a key of an object has it: any other text V8 looks up in its table of all keys whenever it is used as one
+/** As a key of an object has it: any other text V8 looks up in its table of all keys whenever it is used as one. */
+function keyFor(name: string): string {
   const [key] = Object.keys({ [name.toLowerCase()]: 0 }) as [string]
+  return key
+}
+
+function keyOfNew(name: string): string {
+  const key = keyFor(name)
   if (knownKeys.size < MOST_KEYS && name.length <= LONGEST_KEPT && isSendable(name, '')) knownKeys.set(name, key)
   return key
 }

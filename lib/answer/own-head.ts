@@ -1,3 +1,4 @@
+import { hasOwnHeaders } from '../link/private-names.js'
 import { kHeaders, kNames, type LinkedResponse } from '../link/state.js'
 import { nameOf } from './header-names.js'
 import { COOKIES, gatherCookies, type HeaderMethods, type Headers } from './headers.js'
@@ -44,7 +45,7 @@ function wholeHead(response: LinkedResponse, base: HeaderMethods, { given, heade
   const isPlain = given.length === 1 || (given.length === 2 && typeof given[1] === 'string')
   if (!isPlain || base.getRawHeaderNames === undefined) return undefined
   // node would call `setHeader` for each of ours, which a package may have replaced
-  return base.getHeaderNames.call(response).length === 0 ? [...given, withNames(response, headers)] : undefined
+  return hasOwnHeaders(response) ? undefined : [...given, withNames(response, headers)]
 }
 
 function setEach(response: LinkedResponse, base: HeaderMethods, headers: Headers): void {

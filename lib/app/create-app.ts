@@ -76,6 +76,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const watch = createRequestLog(options)
   const app: FastifyInstance = createFastify(fastifyOptions(options, runtime, { app: () => app, cors, watch }))
   runtime.express.expressApp.set('trust proxy', options.trustProxy ?? TRUST_PROXY)
+  if (Reflect.has(options.fastifyOptions ?? {}, 'logController')) runtime.errorsMayBeSeen = true
   /*
    * From here on the order counts:
    * - the runtime and the mode are looked for on the server by all that follows;

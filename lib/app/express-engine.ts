@@ -122,10 +122,11 @@ function answerFinally(app: TwinrouteExpress, reply: FastifyReply, thrown: unkno
     try {
       final(error as Error)
     } catch (failure) {
-      // headers that a plugin of Fastify's has set may be the reason; the text of a 404 holds the method, which middleware may
-      // have set to no text
-      for (const name of unsendableNames(response.getHeaders())) response.removeHeader(name)
-      final(toReadableError(failure))
+      const unsendable = unsendableNames(response.getHeaders()) // of a plugin of Fastify's
+      for (const name of unsendable) response.removeHeader(name)
+      if (unsendable.length > 0) printError(env, failure)
+      // else the method may be the reason, which is part of the page of a 404, and which middleware may have set to no text
+      final(unsendable.length > 0 ? (error as Error) : toReadableError(failure))
     }
   })
 }

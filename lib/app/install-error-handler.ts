@@ -27,7 +27,7 @@ type ErrorHandler = (this: FastifyInstance, error: Error, request: FastifyReques
 export function installErrorHandler(app: FastifyInstance, runtime: Runtime, { errorHandler }: AppOptions): void {
   let last: ErrorHandler = sendAsFastify
   const replace = (handler: NonNullable<AppOptions['errorHandler']>): void => {
-    runtime.hasErrorHandler = true
+    runtime.errorsMayBeSeen = true
     runtime.stack.setLastErrorMiddleware(isErrorMiddleware(handler) ? handler : undefined)
     last = isErrorMiddleware(handler) ? sendAsFastify : (handler as ErrorHandler)
   }

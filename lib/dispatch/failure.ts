@@ -106,9 +106,14 @@ function sendOrEnd(reply: FastifyReply, left: unknown, send: SendError): void {
   try {
     send(reply, readableFor(reply, left))
   } catch (failure) {
-    logError(reply.log, { err: failure }, 'An error could not be answered')
-    endEmpty(reply.raw as LinkedResponse, 500)
+    endFailed(reply, failure)
   }
+}
+
+/** Where the answer to an error fails as well. */
+export function endFailed(reply: FastifyReply, failure: unknown): void {
+  logError(reply.log, { err: failure }, 'An error could not be answered')
+  endEmpty(reply.raw as LinkedResponse, 500)
 }
 
 /** The last resort: past error handlers and hooks. */

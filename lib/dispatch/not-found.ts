@@ -9,7 +9,7 @@ import { isUnambiguous } from '../patterns/read-path.js'
 import { link } from '../express/link-request.js'
 import { hasHooks, hasSerializer } from '../link/private-names.js'
 import { FAILING, isAnswered, kParams, markAnswered, type LinkedRequest, type LinkedResponse } from '../link/state.js'
-import { clearHead, refuse } from './failure.js'
+import { clearHead, endFailed, refuse } from './failure.js'
 import { hasForbiddenCharacters, refusedTarget, hideMalformedType } from './request-target.js'
 import { createChain, passChain } from './pass-chain.js'
 import type { RefusedMethods } from './refused-methods.js'
@@ -72,8 +72,8 @@ export function createNotFoundHandler(runtime: Runtime) {
 }
 
 /** Nobody would see the error: it need not be made, nor pass Fastify's error handlers, which takes longer than all else of a 404. */
-function isUnwatched({ hasErrorHandler, stack }: Runtime, reply: FastifyReply): boolean {
-  if (hasErrorHandler || stack.handlesErrors || isAnswered(reply.raw as LinkedResponse) || reply.sent) return false
+function isUnwatched({ errorsMayBeSeen, stack }: Runtime, reply: FastifyReply): boolean {
+  if (errorsMayBeSeen || stack.handlesErrors || isAnswered(reply.raw as LinkedResponse) || reply.sent) return false
   return !hasHooks(reply, 'onError') && !hasSerializer(reply)
 }
 
@@ -84,10 +84,13 @@ function asFastify({ statusCode, code, message }: ApiError): string {
 
 function send({ errorDeadline }: Runtime, reply: FastifyReply, body: string): void {
   const response = reply.raw as LinkedResponse
-  clearHead(reply)
-  markAnswered(response, FAILING)
-  response.statusCode = 404
-  setOnReply(response, reply, 'content-type', JSON_TYPE)
-  reply.send(body)
+  try {
+    clearHead(reply)
+    markAnswered(response, FAILING)
+    setOnReply(response, reply, 'content-type', JSON_TYPE)
+    reply.code(404).send(body)
+  } catch (failure) {
+    endFailed(reply, failure)
+  }
   if (!response.headersSent) errorDeadline?.watch(response) // onSend hooks may take for ever
 }

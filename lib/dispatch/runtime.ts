@@ -31,8 +31,8 @@ export interface Runtime {
   readonly fail: Fail
   /** The same for an error that the stack's error middleware has seen already. */
   readonly failAfterStack: Fail
-  /** Whether errors go to an error handler of the app's; on a host, whose handlers are not known, true. */
-  hasErrorHandler: boolean
+  /** Whether the error of a 404 may be seen: by an error handler of the app's or its logger's class; on a host nobody knows. */
+  errorsMayBeSeen: boolean
   /** The waiting list of errors that are not answered yet, with the app's handler timeout. */
   readonly errorDeadline: Deadline | undefined
   /** The waiting list of a handler timeout in milliseconds, and for what it waits; undefined for 0. */
@@ -66,7 +66,7 @@ export function createRuntime({ mode, kind, route, handlerTimeout }: RuntimeOpti
     kind,
     fail: createFail(stack, { middleware: 'all', deadline: errorDeadline }),
     failAfterStack: createFail(stack, { middleware: 'last', deadline: errorDeadline }),
-    hasErrorHandler: kind !== 'app',
+    errorsMayBeSeen: kind !== 'app',
     errorDeadline,
     deadlineOf(milliseconds, waiting = 'middleware') {
       if (milliseconds === 0) return undefined

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, OutgoingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -111,6 +111,16 @@ function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined 
 export function hasSourceEnded(request: IncomingMessage): boolean {
   const state = Reflect.get(request, '_readableState') as { ended?: boolean } | undefined
   return state?.ended === true
+}
+
+const ownHeaders = findSymbol(new OutgoingMessage(), 'kOutHeaders')
+
+/**
+ * Whether a response has, or has had, headers that were set by node's own methods: `writeHead` then sets all others by
+ * `setHeader`, which a package may have replaced. Without the name: true.
+ */
+export function hasOwnHeaders(response: ServerResponse): boolean {
+  return ownHeaders === null || Boolean((response as ServerResponse & SymbolKeyed)[ownHeaders])
 }
 
 /** What node keeps of an answer until it is sent. */

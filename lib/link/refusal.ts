@@ -25,7 +25,7 @@ const kRoutedLine: unique symbol = Symbol('twinroute.routed line')
 interface UnmatchedRequest extends FastifyRequest {
   [kRefusal]?: Refusal
   /** Hooks and middleware may change method and url, and `use(path)` cuts the url. */
-  [kRoutedLine]?: RoutedLine
+  [kRoutedLine]?: RoutedLine & Pick<FastifyReply, 'callNotFound'>
 }
 
 export function keepRefusal(request: UnmatchedRequest, refusal: Refusal): void {
@@ -61,16 +61,16 @@ export function keepUnmatched(server: object, unmatched: Unmatched): void {
  * answer by itself where a hook or an error handler asks for it.
  */
 export function noteUnmatched(request: UnmatchedRequest, reply: FastifyReply): void {
-  if (!request.is404) return
+  if (!request.is404 || request[kRoutedLine] !== undefined) return
   const { method, url } = request.raw
-  request[kRoutedLine] = { method, url }
+  request[kRoutedLine] = { method, url, callNotFound: reply.callNotFound }
   reply.callNotFound = callNotFoundOfApp
 }
 
 function callNotFoundOfApp(this: FastifyReply): FastifyReply {
-  const { callNotFound } = Object.getPrototypeOf(this) as FastifyReply
+  const request: UnmatchedRequest = this.request
+  const { callNotFound } = request[kRoutedLine] as FastifyReply
   this.callNotFound = callNotFound // the handler may fail, and the error handler ask again
-  const { request } = this
   const isRefused = refusalOf(request) !== undefined || refusingRouteOf(request) !== undefined
   const unmatched = isRefused ? ofApps.get(request.server.server) : undefined
   return (unmatched?.callNotFound(this) ?? callNotFound.call(this)) as FastifyReply // its type says void
