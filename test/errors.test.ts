@@ -1205,7 +1205,9 @@ t.test('a 404 that nobody watches tells the client what a watched one does', asy
   })
   t.test('an error handler sees it', async (t) => {
     const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
-    app.setErrorHandler((error, _request, reply) => reply.code(404).send({ code: Reflect.get(error as object, 'code') }))
+    app.setErrorHandler((error, _request, reply) =>
+      reply.code(404).send({ code: Reflect.get(error as object, 'code') })
+    )
     t.match(await callByInject(app)('GET /api/none'), { status: 404, text: '{"code":"NOT_FOUND"}' })
   })
   t.test('an onSend hook that hangs is cut off after the handler timeout', async (t) => {

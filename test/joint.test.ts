@@ -116,14 +116,18 @@ t.test('the private names that are leaned on are there', async (t) => {
         written.push(String(given[0]))
         return Object.getPrototypeOf(socket)._write.apply(socket, given)
       }
-      written.push(endInOneWrite(response, response.end as never, 'text'))
+      written.push(endInOneWrite(response as never, response.end as never, 'text'))
     })
     t.teardown(() => server.close())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     t.equal(await answer.text(), 'text')
     t.match(written, [/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 4\r\n\r\ntext$/, true])
-    t.equal(endInOneWrite({} as never, () => t.fail(), 'text'), false, 'and nothing is done without it')
+    t.equal(
+      endInOneWrite({} as never, () => t.fail(), 'text'),
+      false,
+      'and nothing is done without it'
+    )
   })
   t.test('whether a response has headers that were set on itself', async (t) => {
     const response = new http.ServerResponse(new IncomingMessage({} as never))

@@ -15,7 +15,10 @@ const nodeAnswers: Record<string, (response: any) => unknown> = {
   'a text in another encoding': (response) => response.end('träume', 'latin1'),
   'an empty text': (response) => response.end(''),
   nothing: (response) => response.end(),
-  bytes: (response) => response.end(Buffer.from('bytes')),
+  bytes: (response) => response.end(Buffer.from([0, 127, 128, 255, 13, 10])),
+  'bytes of a larger memory': (response) => response.end(new Uint8Array([1, 2, 200, 4]).subarray(1, 3)),
+  'no bytes': (response) => response.end(Buffer.alloc(0)),
+  'many bytes': (response) => response.end(Buffer.alloc(100_000, 'ü')),
   'a text and a callback': (response) => response.end('text', () => undefined),
   'a long text': (response) => response.end('x'.repeat(500_000)),
   'headers and their length': (response) => {
@@ -31,7 +34,7 @@ const nodeAnswers: Record<string, (response: any) => unknown> = {
     response.end('text')
   },
   'a length that would fit, were characters bytes': (response) => {
-    response.setHeader('Content-Length', '9')
+    response.setHeader('Content-Length', '6')
     response.end('träume')
   },
   'a head that has left': (response) => {
@@ -146,17 +149,21 @@ t.test('a length that node is asked to check is checked', async (t) => {
   t.equal(refused, 'ERR_HTTP_CONTENT_LENGTH_MISMATCH')
 })
 
-t.test("a header value beyond ASCII leaves as Latin-1 with every answer, as with Express's response.send", async (t) => {
-  const app = await appOf(t, {
-    routes: {
-      value: { GET: (_q: any, s: any) => (s.setHeader('x-name', 'José'), { a: 1 }) },
-      json: { GET: (_q: any, s: any) => s.set('x-name', 'José').json({ a: 1 }) },
-      raw: { GET: (_q: any, s: any) => void s.set('x-name', 'José').end('text') }
-    }
-  })
-  const call = callOver(await addressOf(app)) // node's client reads Latin-1
-  for (const path of ['value', 'json', 'raw']) t.equal((await call(`GET /api/${path}`)).headers['x-name'], 'José', path)
-})
+t.test(
+  "a header value beyond ASCII leaves as Latin-1 with every answer, as with Express's response.send",
+  async (t) => {
+    const app = await appOf(t, {
+      routes: {
+        value: { GET: (_q: any, s: any) => (s.setHeader('x-name', 'José'), { a: 1 }) },
+        json: { GET: (_q: any, s: any) => s.set('x-name', 'José').json({ a: 1 }) },
+        raw: { GET: (_q: any, s: any) => void s.set('x-name', 'José').end('text') }
+      }
+    })
+    const call = callOver(await addressOf(app)) // node's client reads Latin-1
+    for (const path of ['value', 'json', 'raw'])
+      t.equal((await call(`GET /api/${path}`)).headers['x-name'], 'José', path)
+  }
+)
 
 t.test('a replaced setHeader is called once for each header that is set, over a socket and injected', async (t) => {
   const set: string[] = []
@@ -181,16 +188,19 @@ t.test('a replaced setHeader is called once for each header that is set, over a 
   }
 })
 
-t.test("the final page of twinroute/express is that of the error, also where a plugin's header cannot be sent", async (t) => {
-  const app = twinrouteExpress()
-  app.set('env', 'test')
-  t.teardown(() => app.fastify.close())
-  app.fastify.addHook('onRequest', async (_request, reply) => void reply.header('x-bad', 'a\nb'))
-  app.get('/fails', () => {
-    throw Object.assign(new Error('of the route'), { status: 418 })
-  })
-  for (const call of [callByInject(app.fastify), callOver(await addressOf(app.fastify))]) {
-    t.match(await call('GET /none'), { status: 404, text: /Cannot GET \/none/, headers: { 'x-bad': undefined } })
-    t.match(await call('GET /fails'), { status: 418, text: /of the route/, headers: { 'x-bad': undefined } })
+t.test(
+  "the final page of twinroute/express is that of the error, also where a plugin's header cannot be sent",
+  async (t) => {
+    const app = twinrouteExpress()
+    app.set('env', 'test')
+    t.teardown(() => app.fastify.close())
+    app.fastify.addHook('onRequest', async (_request, reply) => void reply.header('x-bad', 'a\nb'))
+    app.get('/fails', () => {
+      throw Object.assign(new Error('of the route'), { status: 418 })
+    })
+    for (const call of [callByInject(app.fastify), callOver(await addressOf(app.fastify))]) {
+      t.match(await call('GET /none'), { status: 404, text: /Cannot GET \/none/, headers: { 'x-bad': undefined } })
+      t.match(await call('GET /fails'), { status: 418, text: /of the route/, headers: { 'x-bad': undefined } })
+    }
   }
-})
+)

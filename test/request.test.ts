@@ -8,7 +8,16 @@ import { setImmediate as turn } from 'node:timers/promises'
 import express from 'express'
 import t from 'tap'
 import { createApp, createMiddleware, type AppOptions } from 'twinroute'
-import { addressOf, appOf, callByInject, callOver, onEveryHost, type Answer, type Routes, type Sent } from './support/hosts.js'
+import {
+  addressOf,
+  appOf,
+  callByInject,
+  callOver,
+  onEveryHost,
+  type Answer,
+  type Routes,
+  type Sent
+} from './support/hosts.js'
 import { connectTo, get } from './support/connection.js'
 import { asExpress, listen } from './support/express-server.js'
 

@@ -91,8 +91,8 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
       return endByReply(this, [chunk, encoding, callback])
     }
     if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
-    const isWhole = base.end === endOfNode && isText(chunk, encoding) && !callback
-    if (!isWhole || !endInOneWrite(this, endOfNode as () => unknown, chunk as string))
+    const isWhole = base.end === endOfNode && isBody(chunk, encoding) && !callback
+    if (!isWhole || !endInOneWrite(this, endOfNode as () => unknown, chunk))
       base.end.call(this, chunk, encoding as BufferEncoding, callback as () => void)
     return this // that of an injected response returns nothing
   }
@@ -101,8 +101,9 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
 
 const { end: endOfNode } = ServerResponse.prototype
 
-function isText(chunk: unknown, encoding: unknown): boolean {
-  return typeof chunk === 'string' && chunk !== '' && (!encoding || encoding === 'utf8')
+function isBody(chunk: unknown, encoding: unknown): chunk is string | Uint8Array {
+  if (typeof chunk === 'string') return chunk !== '' && (!encoding || encoding === 'utf8')
+  return chunk instanceof Uint8Array && chunk.byteLength > 0
 }
 
 /** Another package has put its own `end` on Express's response, for all applications. */

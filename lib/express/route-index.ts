@@ -141,8 +141,7 @@ class Sentinel implements RouterLayer {
   }
 
   match(path: string): false {
-    if (path !== this.path)
-      this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(this.next))
+    if (path !== this.path) this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(this.next))
     return false
   }
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, OutgoingMessage, type Server, type ServerResponse
 import type { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { HeaderValue } from './state.js'
+import { kAnswered, LEAVING, type HeaderValue, type LinkedResponse } from './state.js'
 
 /*
  * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
@@ -20,7 +20,9 @@ let routeContext: symbol | null | undefined
 export function hasHooks(reply: FastifyReply, kind: 'onSend' | 'onError'): boolean {
   routeContext ??= findSymbol(reply.request, 'fastify.context')
   if (routeContext === null) return true
-  const context = (reply.request as FastifyRequest & SymbolKeyed)[routeContext] as Record<typeof kind, unknown> | undefined
+  const context = (reply.request as FastifyRequest & SymbolKeyed)[routeContext] as
+    | Record<typeof kind, unknown>
+    | undefined
   return context === undefined || context[kind] !== null
 }
 
@@ -124,7 +126,7 @@ export function hasOwnHeaders(response: ServerResponse): boolean {
 }
 
 /** What node keeps of an answer until it is sent. */
-interface Unsent {
+interface Unsent extends Pick<LinkedResponse, 'chunkedEncoding' | 'destroyed' | typeof kAnswered> {
   /** The head, once it is written. */
   _header?: string | null
   _headerSent?: boolean
@@ -137,26 +139,45 @@ interface Unsent {
   strictContentLength?: boolean
 }
 
+/** Bytes; above, the copy of an answer costs more than the second write. */
+const MOST_COPIED = 16_384
+
 /**
- * Ends an answer with a text of ASCII in one write of head and text. Node before 24.22 writes an empty text behind them, and so
- * has to hand over a list, which costs a sixth of a small request.
+ * Ends an answer in one write of head and body. Node before 24.22 writes an empty text behind them, and so has to hand over a
+ * list, which costs a sixth of a small request.
  * @param end node's own
  * @returns false where it cannot be done, or the names are not there; the answer is then as it was, or its head is written
  */
-export function endInOneWrite(response: ServerResponse & Unsent, end: () => unknown, text: string): boolean {
-  if (response._headerSent || response.strictContentLength || response.destroyed) return false
+export function endInOneWrite(response: Unsent, end: () => unknown, chunk: string | Uint8Array): boolean {
+  if (response._headerSent || !response._hasBody || response.destroyed || response.strictContentLength) return false
+  const length = lengthOf(response, chunk)
+  const body = byteText(chunk, length)
+  if (body === undefined) return false
   if (response._header === null && response._implicitHeader !== undefined) {
-    response._contentLength = Buffer.byteLength(text)
+    response._contentLength = length
     response._implicitHeader()
   }
   const head = response._header
-  // as many bytes as characters: none is beyond ASCII
-  if (typeof head !== 'string' || response._contentLength !== text.length) return false
+  if (typeof head !== 'string' || response._contentLength !== length) return false
   if (response._headerSent || !response._hasBody || response.chunkedEncoding) return false
-  response._header = head + text
+  response._header = head + body // as node does, and then writes as Latin-1: a byte for each character
   end.call(response)
   response._header = head
   return true
+}
+
+/** In bytes. Those of an answer that Fastify ends are counted already. */
+function lengthOf(response: Unsent, chunk: string | Uint8Array): number {
+  if (typeof chunk !== 'string') return chunk.byteLength
+  return (response[kAnswered] === LEAVING ? response._contentLength : undefined) ?? Buffer.byteLength(chunk)
+}
+
+/** A text with a character for each byte. */
+function byteText(chunk: string | Uint8Array, length: number): string | undefined {
+  if (typeof chunk === 'string' && chunk.length === length) return chunk // ASCII
+  if (length > MOST_COPIED) return undefined
+  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, length)
+  return bytes.toString('latin1')
 }
 
 /** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */

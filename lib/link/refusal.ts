@@ -67,13 +67,14 @@ export function noteUnmatched(request: UnmatchedRequest, reply: FastifyReply): v
   reply.callNotFound = callNotFoundOfApp
 }
 
-function callNotFoundOfApp(this: FastifyReply): FastifyReply {
+/** Returns the reply, though Fastify's type says nothing of it. */
+function callNotFoundOfApp(this: FastifyReply): void {
   const request: UnmatchedRequest = this.request
   const { callNotFound } = request[kRoutedLine] as FastifyReply
   this.callNotFound = callNotFound // the handler may fail, and the error handler ask again
   const isRefused = refusalOf(request) !== undefined || refusingRouteOf(request) !== undefined
   const unmatched = isRefused ? ofApps.get(request.server.server) : undefined
-  return (unmatched?.callNotFound(this) ?? callNotFound.call(this)) as FastifyReply // its type says void
+  return (unmatched?.callNotFound(this) ?? callNotFound.call(this)) as void
 }
 
 export function routedLineOf(request: UnmatchedRequest): RoutedLine {
