@@ -68,7 +68,13 @@ const nodeAnswers: Record<string, (response: any) => unknown> = {
     response.end('text')
     response.uncork()
   },
-  'in a later turn': (response) => setImmediate(() => response.end('text'))
+  'in a later turn': (response) => setImmediate(() => response.end('text')),
+  'a header beyond ASCII and a text': (response) => response.writeHead(200, { 'X-Name': 'José' }).end('text'),
+  'the same, and the text is, too': (response) => response.setHeader('X-Name', 'José').end('träume'),
+  'a header beyond ASCII and bytes': (response) => response.setHeader('X-Name', 'José').end(Buffer.from('bytes')),
+  'an empty array of bytes behind a head': (response) => response.writeHead(200, { 'X-A': 'b' }).end(new Uint8Array(0)),
+  'a text of many bytes': (response) => response.end('ü'.repeat(10_000)),
+  'half a character': (response) => response.end('\ud83d and more')
 }
 
 /** What comes back for three requests in one packet, without the lines that differ from answer to answer. */
@@ -98,7 +104,7 @@ t.test('an answer that is ended by node code is byte for byte that of node', asy
   }
 })
 
-t.test('a text in ASCII leaves in one write with its head, and the head can still be read', async (t) => {
+t.test('an answer leaves in one write with its head, and the head can still be read', async (t) => {
   const writes: unknown[][] = []
   const seen: unknown[] = []
   const counted: Handler = (request, response, next) => {
@@ -116,18 +122,29 @@ t.test('a text in ASCII leaves in one write with its head, and the head can stil
     }
     next()
   }
-  const routes = { value: { GET: () => ({ a: 1 }) }, json: { GET: (_q: any, s: any) => s.json({ a: 1 }) } }
+  const routes = {
+    value: { GET: () => ({ a: 1 }) },
+    json: { GET: (_q: any, s: any) => s.json({ a: 1 }) },
+    beyond: { GET: () => 'träume ✓' },
+    bytes: { GET: () => Buffer.from([0, 127, 128, 255]) }
+  }
   const app = await appOf(t, { routes })
   app.use(counted)
   app.use('/raw', (_q, s) => void s.end('{"a":1}'))
   const call = callOver(await addressOf(app))
-  for (const path of ['/api/value', '/api/json', '/raw', '/api/none']) {
+  const wanted = {
+    '/api/value': '{"a":1}',
+    '/api/json': '{"a":1}',
+    '/raw': '{"a":1}',
+    '/api/none': '{"statusCode":404,"code":"NOT_FOUND","error":"Not Found","message":"Route not found"}',
+    '/api/beyond': 'träume ✓',
+    '/api/bytes': Buffer.from([0, 127, 128, 255]).toString()
+  }
+  for (const [path, body] of Object.entries(wanted)) {
     writes.length = 0
     seen.length = 0
     const { text } = await call(`GET ${path}`)
-    t.equal(writes.length, 1, path)
-    t.match(String(writes[0]?.[0]), '_write', path)
-    if (path !== '/api/none') t.equal(text, '{"a":1}', path)
+    t.strictSame([text, writes.map(([name]) => name)], [body, ['_write']], path)
     t.ok(seen.length > 0 && seen.every(Boolean), path)
   }
 })
@@ -149,21 +166,63 @@ t.test('a length that node is asked to check is checked', async (t) => {
   t.equal(refused, 'ERR_HTTP_CONTENT_LENGTH_MISMATCH')
 })
 
-t.test(
-  "a header value beyond ASCII leaves as Latin-1 with every answer, as with Express's response.send",
-  async (t) => {
-    const app = await appOf(t, {
-      routes: {
-        value: { GET: (_q: any, s: any) => (s.setHeader('x-name', 'José'), { a: 1 }) },
-        json: { GET: (_q: any, s: any) => s.set('x-name', 'José').json({ a: 1 }) },
-        raw: { GET: (_q: any, s: any) => void s.set('x-name', 'José').end('text') }
-      }
-    })
-    const call = callOver(await addressOf(app)) // node's client reads Latin-1
-    for (const path of ['value', 'json', 'raw'])
-      t.equal((await call(`GET /api/${path}`)).headers['x-name'], 'José', path)
+t.test('the callback of `end` is called, wherever it stands', async (t) => {
+  const ends: Record<string, (response: any, done: () => void) => unknown> = {
+    'behind a text': (response, done) => response.end('text', done),
+    'behind an encoding': (response, done) => response.end('text', 'utf8', done),
+    'behind bytes': (response, done) => response.end(Buffer.from('text'), done),
+    'behind no encoding': (response, done) => response.end('text', null, done),
+    alone: (response, done) => response.end(done)
   }
-)
+  const called: Promise<void>[] = []
+  const app = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+  app.use((request, response, next) => {
+    const end = ends[decodeURIComponent(request.url).slice(1)]
+    if (end === undefined) return next()
+    called.push(new Promise((resolve) => void end(response, resolve)))
+  })
+  const call = callOver(await addressOf(app))
+  for (const place of Object.keys(ends)) t.equal((await call(`GET /${encodeURIComponent(place)}`)).status, 200, place)
+  await Promise.all(called)
+  t.equal(called.length, Object.keys(ends).length)
+})
+
+t.test('an answer whose error handler sets a wrong length leaves as the bytes of its text', async (t) => {
+  const text = '\u013cscript\u013e' // the lower bytes of the first and last character are those of < and >
+  const app = await appOf(t, {
+    routes: { a: { GET: () => Promise.reject(new Error('fails')) } },
+    options: {
+      errorHandler: (_error: unknown, _request: unknown, reply: any) => {
+        reply.hijack()
+        reply.raw.writeHead(500, { 'content-length': text.length })
+        reply.raw.end(text)
+      }
+    }
+  })
+  const wire = new Wire(t, await addressOf(app))
+  await wire.write(head('GET /api/a', { connection: 'close' }))
+  t.match(await wire.closed(), `\r\n\r\n${Buffer.from(text).toString('latin1')}`)
+})
+
+t.test('the head can be read when `end` has thrown', async (t) => {
+  const seen: string[] = []
+  const GET = (_q: any, response: any): void => {
+    const send = response._send
+    response._send = () => {
+      response._send = send
+      throw new Error('not now')
+    }
+    try {
+      response.end('first')
+    } catch {
+      seen.push(String(response._header))
+      response.destroy()
+    }
+  }
+  const app = await appOf(t, { routes: { a: { GET } } })
+  await t.rejects(callOver(await addressOf(app))('GET /api/a'))
+  t.match(seen, [/Content-Length: 5\r\n\r\n$/])
+})
 
 t.test('a replaced setHeader is called once for each header that is set, over a socket and injected', async (t) => {
   const set: string[] = []

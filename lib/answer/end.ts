@@ -91,8 +91,8 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
       return endByReply(this, [chunk, encoding, callback])
     }
     if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
-    const isWhole = base.end === endOfNode && isBody(chunk, encoding) && !callback
-    if (!isWhole || !endInOneWrite(this, endOfNode as () => unknown, chunk))
+    const isAlone = base.end === endOfNode && isBody(chunk, encoding) && !callback
+    if (!isAlone || !endInOneWrite(this, endOfNode as () => unknown, chunk))
       base.end.call(this, chunk, encoding as BufferEncoding, callback as () => void)
     return this // that of an injected response returns nothing
   }
@@ -101,9 +101,10 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
 
 const { end: endOfNode } = ServerResponse.prototype
 
+/** What `end` is given is a body alone: its callback may stand in the place of the encoding. */
 function isBody(chunk: unknown, encoding: unknown): chunk is string | Uint8Array {
-  if (typeof chunk === 'string') return chunk !== '' && (!encoding || encoding === 'utf8')
-  return chunk instanceof Uint8Array && chunk.byteLength > 0
+  if (encoding !== undefined && encoding !== null && encoding !== 'utf8') return false
+  return (typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > 0
 }
 
 /** Another package has put its own `end` on Express's response, for all applications. */

@@ -2,7 +2,7 @@ import { type IncomingMessage, OutgoingMessage, type Server, type ServerResponse
 import type { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { kAnswered, LEAVING, type HeaderValue, type LinkedResponse } from './state.js'
+import type { HeaderValue } from './state.js'
 
 /*
  * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
@@ -126,7 +126,7 @@ export function hasOwnHeaders(response: ServerResponse): boolean {
 }
 
 /** What node keeps of an answer until it is sent. */
-interface Unsent extends Pick<LinkedResponse, 'chunkedEncoding' | 'destroyed' | typeof kAnswered> {
+interface Unsent {
   /** The head, once it is written. */
   _header?: string | null
   _headerSent?: boolean
@@ -139,45 +139,55 @@ interface Unsent extends Pick<LinkedResponse, 'chunkedEncoding' | 'destroyed' | 
   strictContentLength?: boolean
 }
 
-/** Bytes; above, the copy of an answer costs more than the second write. */
+/** Characters or bytes; of a longer body, a copy would cost more than the second write. */
 const MOST_COPIED = 16_384
 
 /**
  * Ends an answer in one write of head and body. Node before 24.22 writes an empty text behind them, and so has to hand over a
- * list, which costs a sixth of a small request.
+ * list, which costs a sixth of a small request. What it is given here is a head alone, which it writes as Latin-1.
  * @param end node's own
  * @returns false where it cannot be done, or the names are not there; the answer is then as it was, or its head is written
  */
-export function endInOneWrite(response: Unsent, end: () => unknown, chunk: string | Uint8Array): boolean {
-  if (response._headerSent || !response._hasBody || response.destroyed || response.strictContentLength) return false
-  const length = lengthOf(response, chunk)
-  const body = byteText(chunk, length)
-  if (body === undefined) return false
+export function endInOneWrite(
+  response: ServerResponse & Unsent,
+  end: () => unknown,
+  chunk: string | Uint8Array
+): boolean {
+  if (chunk.length > MOST_COPIED || response.strictContentLength || !canBegin(response)) return false
   if (response._header === null && response._implicitHeader !== undefined) {
-    response._contentLength = length
+    response._contentLength = Buffer.byteLength(chunk)
     response._implicitHeader()
+    if (!canBegin(response)) return false
   }
   const head = response._header
-  if (typeof head !== 'string' || response._contentLength !== length) return false
-  if (response._headerSent || !response._hasBody || response.chunkedEncoding) return false
-  response._header = head + body // as node does, and then writes as Latin-1: a byte for each character
-  end.call(response)
-  response._header = head
+  const whole = typeof head === 'string' ? byteText(head, chunk) : undefined
+  if (whole === undefined) return false
+  response._header = whole
+  try {
+    end.call(response)
+  } finally {
+    response._header = head as string
+  }
   return true
 }
 
-/** In bytes. Those of an answer that Fastify ends are counted already. */
-function lengthOf(response: Unsent, chunk: string | Uint8Array): number {
-  if (typeof chunk !== 'string') return chunk.byteLength
-  return (response[kAnswered] === LEAVING ? response._contentLength : undefined) ?? Buffer.byteLength(chunk)
+function canBegin(response: ServerResponse & Unsent): boolean {
+  return !response._headerSent && response._hasBody === true && !response.chunkedEncoding && !response.destroyed
 }
 
-/** A text with a character for each byte. */
-function byteText(chunk: string | Uint8Array, length: number): string | undefined {
-  if (typeof chunk === 'string' && chunk.length === length) return chunk // ASCII
-  if (length > MOST_COPIED) return undefined
-  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, length)
-  return bytes.toString('latin1')
+/** Head and body with a character for each byte; undefined for a head beyond ASCII, whose encoding node chooses by the body. */
+function byteText(head: string, chunk: string | Uint8Array): string | undefined {
+  if (typeof chunk === 'string') {
+    const whole = head + chunk
+    if (isAscii(whole)) return whole
+  }
+  if (!isAscii(head)) return undefined
+  const { buffer, byteOffset, byteLength } = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+  return head + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length
 }
 
 /** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */
