@@ -1,4 +1,7 @@
 // What leaves the process when code of node's own ends an answer.
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import express from 'express'
 import t from 'tap'
 import twinrouteExpress from 'twinroute/express'
 import { addressOf, appOf, callByInject, callOver } from './support/hosts.js'
@@ -203,6 +206,40 @@ t.test('an answer whose error handler sets a wrong length leaves as the bytes of
   await wire.write(head('GET /api/a', { connection: 'close' }))
   t.match(await wire.closed(), `\r\n\r\n${Buffer.from(text).toString('latin1')}`)
 })
+
+/** As adapters of serverless platforms have it: a head that is empty until it is written, and no connection. */
+class AdaptedResponse extends ServerResponse {
+  _header: unknown
+  readonly written: string[] = []
+
+  constructor(request: IncomingMessage, header: '' | null) {
+    super(request)
+    this._header = header
+    const write = (data: string | Uint8Array): void => void this.written.push(Buffer.from(data as string).toString())
+    const nothing = (): undefined => undefined
+    const connection = { write, writable: true, on: nothing, removeListener: nothing, cork: nothing, uncork: nothing }
+    this.assignSocket({ ...connection, destroy: nothing, _writableState: {} } as unknown as Socket)
+  }
+}
+
+for (const header of ['', null] as const) {
+  t.test(`an adapter with a connection of its own is given what Express gives it, its head ${header}`, async (t) => {
+    for (const [what, answer] of Object.entries(nodeAnswers)) {
+      const given: string[] = []
+      for (const create of [express, twinrouteExpress as unknown as typeof express]) {
+        const app = create()
+        app.disable('x-powered-by').use((_request, response) => void answer(response))
+        const request = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/' })
+        const response = new AdaptedResponse(request, header)
+        const finished = new Promise((resolve) => response.once('prefinish', resolve))
+        app(request as never, response as never)
+        await finished
+        given.push(JSON.stringify(response.written).replaceAll(/Date: [^\\]*|X-Request-Id: [^\\]*\\r\\n/gi, ''))
+      }
+      t.equal(given[1], given[0], what)
+    }
+  })
+}
 
 t.test('the head can be read when `end` has thrown', async (t) => {
   const seen: string[] = []

@@ -38,10 +38,11 @@ export interface UploadedFile {
 }
 
 /** The type that a package such as @types/multer declares for this member of Express's request; else our own. */
-type Declared<Name extends string, Own> = ExpressRequest extends { [K in Name]: infer Type } ? Type : Own
+type Declared<Name extends string, Own> = Name extends keyof ExpressRequest ? ExpressRequest[Name] : Own
 
 /**
- * What your middleware adds to every request, or makes of its open members: `user`, `session` and any name of your own.
+ * What your middleware adds to every request, or makes of its open members: `user`, `session`, `file`, `files` and any name of your
+ * own.
  *
  * ```ts
  * declare module 'twinroute' {
@@ -61,6 +62,8 @@ export interface RequestShape {
   body?: unknown
   user?: unknown
   session?: unknown
+  file?: unknown
+  files?: unknown
   /** The parts that only `defineHandler` checks. */
   valid?: unknown
 }
@@ -103,10 +106,10 @@ export interface RequestMembers<Shape = unknown> {
   authInfo: any
   /** The nonce of the Content-Security-Policy, set by your security-header middleware. */
   cspNonce: Declared<'cspNonce', string | undefined>
-  /** The one uploaded file, set by upload middleware; an {@link UploadedFile}. */
-  file: any
+  /** The one uploaded file, set by upload middleware; undefined when the client sent none. */
+  file: Member<Shape, 'file', Declared<'file', UploadedFile | undefined>>
   /** The uploaded files, set by upload middleware: a list, or lists by field name. */
-  files: any
+  files: Member<Shape, 'files', Declared<'files', UploadedFile[] | Record<string, UploadedFile[]> | undefined>>
   /** What `validate` let through; `ValidatedRequest` gives it its type. */
   validatedData?: unknown
   /** The version of the interface the client asked for; set by `apiVersion`. */

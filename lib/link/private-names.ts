@@ -1,5 +1,5 @@
 import { type IncomingMessage, OutgoingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeaderValue } from './state.js'
@@ -154,13 +154,14 @@ export function endInOneWrite(
   chunk: string | Uint8Array
 ): boolean {
   if (chunk.length > MOST_COPIED || response.strictContentLength || !canBegin(response)) return false
-  if (response._header === null && response._implicitHeader !== undefined) {
+  if (!(response.socket instanceof Socket)) return false // an adapter's may tell head and body apart by the writes
+  if (!response._header && response._implicitHeader !== undefined) {
     response._contentLength = Buffer.byteLength(chunk)
     response._implicitHeader()
     if (!canBegin(response)) return false
   }
   const head = response._header
-  const whole = typeof head === 'string' ? byteText(head, chunk) : undefined
+  const whole = head ? byteText(head, chunk) : undefined
   if (whole === undefined) return false
   response._header = whole
   try {

@@ -49,6 +49,9 @@ describe('Request', () => {
     expect<ReturnType<RequestCookies['get']>>().type.toBe<CookieItem | undefined>()
     expect<ReturnType<RequestCookies['all']>>().type.toBe<Record<string, string>>()
     expect<UploadedFile['size']>().type.toBe<number>()
+    expect<Request['file']>().type.toBe<UploadedFile | undefined>()
+    expect<Request['files']>().type.toBe<UploadedFile[] | Record<string, UploadedFile[]> | undefined>()
+    expect<Request<{ files: { path: string }[] }>['files']>().type.toBe<{ path: string }[]>()
   })
 
   test("has Express's members with Express's types", () => {
