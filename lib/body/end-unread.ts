@@ -14,14 +14,23 @@ export interface Dumpable {
 
 type Request = IncomingMessage & Dumpable
 
-/** A request that is complete has nothing to flow: its end is asked for at once. */
+/** Bytes that are taken out of the stream in one piece; of more, several chunks would be joined. */
+const MOST_TAKEN = 16_384
+
+/** Of a request that is complete, what is left of its body is taken out at once, which asks for its end. */
 export function endUnread(dump: Dumpable['_dump']): Dumpable['_dump'] {
   return function endWhenComplete(this: Request) {
-    if (this._dumped || !this.complete || this.destroyed || this.readableLength > 0) return dump.call(this)
+    if (this._dumped || !this.complete || this.destroyed || !canBeTaken(this)) return dump.call(this)
     this._dumped = true
     this.removeAllListeners('data')
-    this.read(0)
+    this.read(this.readableLength)
   } as Dumpable['_dump']
+}
+
+function canBeTaken(request: Request): boolean {
+  const { readableLength } = request
+  if (readableLength === 0) return true
+  return readableLength <= MOST_TAKEN && !request.readableFlowing && request.listenerCount('readable') === 0
 }
 
 type Destroy = IncomingMessage['_destroy']
