@@ -1142,6 +1142,7 @@ t.test('a request that nobody has read ends with its answer, as on node itself',
     'without a body': get('/api/first'),
     'with a body': post('abc'),
     'with an empty body': post(''),
+    'with a body in parts': `${get('/api/first').replace('GET', 'POST').trimEnd()}\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n`,
     'with a body beyond the buffer of a stream': post('x'.repeat(300_000))
   }
   const answers: Record<string, (response: any) => unknown> = {

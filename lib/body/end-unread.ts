@@ -23,7 +23,7 @@ export function endUnread(dump: Dumpable['_dump']): Dumpable['_dump'] {
     if (this._dumped || !this.complete || this.destroyed || !canBeTaken(this)) return dump.call(this)
     this._dumped = true
     this.removeAllListeners('data')
-    this.read(this.readableLength)
+    this.read()
   } as Dumpable['_dump']
 }
 
