@@ -1,6 +1,6 @@
 export { default, default as express } from './express.cjs'
-export { Route } from './app/express-app.js'
-export { application, json, raw, request, response, Router, static, text, urlencoded } from 'express'
+export { json, Route } from './app/express-app.js'
+export { application, raw, request, response, Router, static, text, urlencoded } from 'express'
 export type { ExpressFactory, TwinrouteExpress } from './contract/express-factory.cjs'
 export type {
   Application,

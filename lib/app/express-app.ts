@@ -4,6 +4,7 @@ import type expressFactoryType from '../contract/express-factory.cjs'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { resolveMode } from '../contract/mode.js'
 import { adoptServerOf, prepareForeignRequest } from '../express/link-request.js'
+import { json } from '../body/express-json.js'
 import { createRuntime } from '../dispatch/runtime.js'
 import { createEngine, type Engine } from './express-engine.js'
 
@@ -57,7 +58,9 @@ function listen(server: Server, given: unknown[]): Server {
   return Reflect.apply(server.listen, server, [...given.slice(0, -1), tell]) as Server
 }
 
-const { application, json, raw, request, response, Router, static: serveStatic, text, urlencoded } = express
+const { application, raw, request, response, Router, static: serveStatic, text, urlencoded } = express
+
+export { json }
 
 /** In Express, though not in its types. */
 export const Route: unknown = Reflect.get(express, 'Route')
