@@ -26,9 +26,6 @@ const SYNTAX = /[{}[\]()*+?!:\\"]/
 
 const SLASH = 47
 
-/** Where the URL parser of Express's router does more than cut off the query. */
-const UNUSUAL = /[\t\n\f\r #\u00A0\uFEFF]/
-
 interface Place {
   /** Layers whose literal beginning ends here, as positions in the stack. */
   readonly own: number[]
@@ -75,7 +72,7 @@ class RouteIndex {
   stackFor(url: string): RouterLayer[] {
     if (this.#router.stack !== this.#watched) this.#watch(this.#router.stack)
     if (!this.#isCurrent) this.#build()
-    if (this.#layers.length < WORTHWHILE || url.charCodeAt(0) !== SLASH || UNUSUAL.test(url)) return this.#layers
+    if (this.#layers.length < WORTHWHILE || url.charCodeAt(0) !== SLASH) return this.#layers
     const end = url.indexOf('?')
     const path = end === -1 ? url : url.slice(0, end)
     return this.#collect(path, candidatesAt(placeOf(this.#root, path)))
@@ -121,8 +118,9 @@ class RouteIndex {
 }
 
 /**
- * Takes the place of layers that cannot match. It matches nothing itself; when a handler in front has rewritten `request.url`, it
- * puts back all layers from here on, since others may match now.
+ * Takes the place of layers that cannot match. It matches nothing itself. When the router has another path, it puts back all layers
+ * from here on, since others may match: a handler in front has rewritten `request.url`, or the URL has characters that the router's
+ * parser reads otherwise.
  */
 class Sentinel implements RouterLayer {
   readonly route = undefined
