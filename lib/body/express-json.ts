@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
-import { Readable } from 'node:stream'
+import { EventEmitter } from 'node:events'
 import { parse as bytesOf } from 'bytes'
-import express, { type NextFunction, type Request, type Response } from 'express'
-import { kExpressSide, kOtherKind, kTap, kWake, type LinkedRequest } from '../link/state.js'
+import express, { type NextFunction, type Response } from 'express'
+import { kExpressSide, kOtherKind, type LinkedRequest } from '../link/state.js'
 
 type CreateJson = typeof express.json
 type Options = NonNullable<Parameters<CreateJson>[0]>
@@ -24,18 +24,22 @@ const [BRACE, BRACKET] = Buffer.from('{[')
  * parser, refused bodies too, so that their errors are Express's. With the options `verify`, `reviver`, `type`, `strict: false` and
  * `defaultCharset` it is Express's own.
  */
-export const json: CreateJson = function json(options?: Options) {
-  const parse = express.json(options) as Parse
-  const limit = limitOf(options ?? {})
-  if (limit === undefined) return parse
-  return function jsonParser(request: Request, response: Response, next: NextFunction): void {
-    const linked = request as LinkedRequest
-    if (!isUntouched(linked) || !isOrdinary(linked, limit)) return parse(request, response, next)
-    if (!Reflect.has(linked, 'body')) linked.body = undefined
-    if (linked.headers['content-length'] === undefined) return next()
-    readBody({ request: linked, response, next, parse })
+export const { json }: { readonly json: CreateJson } = {
+  // a method, as the bundler of this package would rename a function
+  json(options?: Options) {
+    const parse = express.json(options) as Parse
+    const limit = limitOf(options ?? {})
+    if (limit === undefined) return parse as ReturnType<CreateJson>
+    return function jsonParser(request: object, response: Response, next: NextFunction): void {
+      const linked = request as LinkedRequest
+      if (!isUntouched(linked) || !isOrdinary(linked, limit)) return parse(request, response, next)
+      if (!Reflect.has(linked, 'body')) linked.body = undefined
+      const length = linked.headers['content-length']
+      if (length === undefined) return next()
+      readBody({ request: linked, response, next, parse, length, chunks: [] })
+    } as ReturnType<CreateJson>
   }
-} as CreateJson
+}
 
 /** Bytes; undefined where an option asks for what Express alone does. */
 function limitOf(options: Options & { defaultCharset?: string }): number | undefined {
@@ -44,11 +48,11 @@ function limitOf(options: Options & { defaultCharset?: string }): number | undef
   return limit === undefined || limit === null ? LIMIT : (bytesOf(limit) ?? undefined)
 }
 
-/** One of our requests over HTTP/1, of which nothing has been read. */
-function isUntouched(request: LinkedRequest): boolean {
-  if (request[kExpressSide] === undefined || request[kOtherKind] || !Object.hasOwn(request, kTap)) return false
-  if (request.readableFlowing !== null || request.readableDidRead) return false
-  return request.readableEncoding === null && request.readable
+/** One of our requests over HTTP/1, of which nothing has been read. Of a request that is over, Express makes nothing at all. */
+function isUntouched(request: LinkedRequest & { readonly upgrade?: boolean | null }): boolean {
+  if (request[kExpressSide] === undefined || request[kOtherKind] || !request.readable) return false
+  if (request.readableFlowing !== null || request.readableDidRead || request.readableEncoding !== null) return false
+  return request.socket?.readable && !request.upgrade
 }
 
 /** Without a body, or with one of the usual kind. */
@@ -66,42 +70,81 @@ interface Reading {
   readonly next: NextFunction
   /** Express's parser. */
   readonly parse: Parse
+  /** As the head told it when the parser was called. */
+  readonly length: string
+  /** What has come; null when the reading is over. */
+  chunks: Buffer[] | null
 }
 
+/** Listens to what Express's parser listens to, so that it sees the same whatever others do to the request meanwhile. */
 function readBody(reading: Reading): void {
   const { request } = reading
   // node delivers a body outside of any request's async context: AsyncLocalStorage would be lost without this
   const scope = new AsyncResource('twinroute.json', { requireManualDestroy: true })
-  const chunks: Buffer[] = []
-  const finish = (error?: Error): void => {
-    request[kWake] = null
-    scope.runInAsyncScope(parseBody, undefined, reading, chunks, error)
+  const finish = (cut?: Cut): void => {
+    const { chunks } = reading
+    if (chunks === null) return // destroyed by a listener of `end`, for example
+    reading.chunks = null
+    request.off('error', onError) // an error that nobody else listens to throws again
+    scope.runInAsyncScope(cut === undefined ? parseBody : askExpress, undefined, reading, chunks, cut)
   }
-  request[kWake] = finish // called where the client goes first
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const onError = (error: Error): void => finish({ event: 'error', error })
+  request.on('data', (chunk: Buffer) => reading.chunks?.push(chunk))
+  request.on('aborted', () => finish({ event: 'aborted' }))
+  request.on('error', onError)
   // as in Express, middleware goes on while `end` is emitted: parsers behind this one take the request for read
   request.on('end', () => finish())
 }
 
-function parseBody(reading: Reading, chunks: readonly Buffer[], error?: Error): void {
-  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-  if (error || (bytes[0] !== BRACE && bytes[0] !== BRACKET)) return askExpress(reading, bytes, error)
-  try {
-    reading.request.body = JSON.parse(bytes.toString())
-  } catch {
-    return askExpress(reading, bytes)
-  }
-  reading.next()
+function parseBody(reading: Reading, chunks: readonly Buffer[]): void {
+  if (setBody(reading, chunks)) reading.next()
+  else askExpress(reading, chunks)
 }
 
-/** What Express's parser makes of a body that has been read, which is mostly an error. */
-function askExpress({ request, response, next, parse }: Reading, bytes: Buffer, gone?: Error): void {
-  const copy = Object.assign(new Readable({ read() {} }), { headers: request.headers, body: undefined as unknown })
-  if (bytes.length > 0) copy.push(bytes)
-  if (gone === undefined) copy.push(null)
-  else setImmediate(() => copy.emit('aborted')) // when the parser has got the bytes
-  parse(copy, response, (error?: unknown) => {
-    if (error === undefined) request.body = copy.body
-    next(error)
+/** False where it is not as simple as that. */
+function setBody({ request, length }: Reading, chunks: readonly Buffer[]): boolean {
+  try {
+    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+    if ((bytes[0] !== BRACE && bytes[0] !== BRACKET) || bytes.length !== Number(length)) return false
+    request.body = JSON.parse(bytes.toString())
+    return true
+  } catch {
+    return false // also for texts in place of bytes: someone has called `setEncoding`
+  }
+}
+
+/** What came in place of the end. */
+interface Cut {
+  readonly event: 'aborted' | 'error'
+  readonly error?: Error
+}
+
+/** What Express's parser makes of it, which is mostly an error: it gets what has come from an emitter in the request's place. */
+function askExpress(reading: Reading, chunks: readonly Buffer[], cut?: Cut): void {
+  const { request, response, next, parse, length } = reading
+  const copy = Object.assign(standIn(request), {
+    headers: { 'content-type': 'application/json', 'content-length': length }
+  })
+  parse(copy, response, next)
+  // from here on: a request that is over would not have been read
+  Object.assign(copy, { complete: request.complete, readable: request.readable, socket: request.socket })
+  for (const chunk of chunks) copy.emit('data', chunk)
+  if (cut === undefined) return void copy.emit('end')
+  // Express passes an error on when the rest has been read, or the connection is closed
+  request.on('end', () => copy.emit('end'))
+  copy.emit(cut.event, cut.error)
+}
+
+/** An emitter; what is set as its body, and what an error does to it, is done to the request. */
+function standIn(request: LinkedRequest): EventEmitter {
+  const emitter = Object.assign(new EventEmitter(), {
+    unpipe: () => request.unpipe(),
+    pause: () => request.pause(),
+    resume: () => request.resume()
+  })
+  return Object.defineProperty(emitter, 'body', {
+    set(body: unknown) {
+      request.body = body
+    }
   })
 }
