@@ -7,6 +7,7 @@ import { readableThrown, toReadableError } from '../errors/readable-error.js'
 import { setOnReply } from '../answer/reply-headers.js'
 import { cutOffNextTurn } from '../answer/late-calls.js'
 import { link } from '../express/link-request.js'
+import { meetSeveralNames } from '../express/parameter-names.js'
 import { indexRouter } from '../express/route-index.js'
 import { kOtherKind, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
@@ -35,6 +36,7 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
     }
   })
   prepareUploads(fastify)
+  meetSeveralNames()
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.method === refused.method) refused.show(request.raw)
     link(side, request, reply)

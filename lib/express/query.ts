@@ -50,19 +50,26 @@ function readQuery(request: LinkedRequest, kind: RuntimeKind): unknown {
   request[kQueryOf] = request.url
   if (typeof readFrom === 'string' && queryOf(readFrom) === text) return request[kQuery]
   if (text === '') return (request[kQuery] = Object.create(null)) // Fastify's would inherit
+  if (!isAsReceived(request, text)) return (request[kQuery] = expressQuery.call(request))
   const query = reply.request.query as Record<string, unknown>
-  if (kind === 'express') return (request[kQuery] = sameQuery(request, query, text) ?? expressQuery.call(request))
-  if (text !== queryOf(request.originalUrl)) return (request[kQuery] = expressQuery.call(request))
-  delete query['__proto__']
+  if (kind === 'express') return (request[kQuery] = sameQuery(query, text) ?? expressQuery.call(request))
+  // deleting what is not there would still cost a call of V8's runtime
+  if (Object.hasOwn(query, '__proto__')) delete query['__proto__']
   return (request[kQuery] = query)
+}
+
+/** Whether Fastify has parsed the same query. */
+function isAsReceived(request: LinkedRequest, text: string): boolean {
+  const received = request[kOriginalUrl]
+  return received === undefined || received === request.url || queryOf(received) === text
 }
 
 /** Names and values of a kind that both parsers read alike, in a text too short for 1 000 pairs. */
 const PLAIN_QUERY = /^\?(?!.*__proto__)[\w.~=&-]{1,999}$/
 
 /** The query as Fastify has parsed it, in an object like Express's; undefined where Express's parser could find something else. */
-function sameQuery(request: LinkedRequest, parsed: Record<string, unknown>, text: string): object | undefined {
-  if (text !== queryOf(request[kOriginalUrl]) || !PLAIN_QUERY.test(text)) return undefined
+function sameQuery(parsed: Record<string, unknown>, text: string): object | undefined {
+  if (!PLAIN_QUERY.test(text)) return undefined
   return Object.assign(Object.create(null) as object, parsed)
 }
 
