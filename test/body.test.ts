@@ -6,7 +6,7 @@ import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { Busboy } from '@fastify/busboy'
 import express from 'express'
 import t from 'tap'
-import { createMiddleware, errorHandler, type App, type AppOptions, type Middleware, type Request } from 'twinroute'
+import { createMiddleware, errorHandler, type App, type AppOptions, type Middleware } from 'twinroute'
 import { addressOf, appOf, callOver, hostOf, onEveryHost, type Routes, type Sent } from './support/hosts.js'
 import { answerOf, onEveryWay } from './support/pieces.js'
 import { bodiesOf, head, Wire } from './support/wire.js'
@@ -622,7 +622,7 @@ t.test('Expect: 100-continue is answered once, and only where the body is wanted
 })
 
 /** What multer does: hands the stream to busboy, sets `body` and `files`. */
-const uploading = (request: Request<{ files: object }>, _response: unknown, next: () => void): void => {
+const uploading: Middleware = (request, _response, next) => {
   if (!request.is('multipart')) return next()
   const busboy = new Busboy({ headers: request.headers as { 'content-type': string } })
   const fields: Record<string, string> = Object.create(null)

@@ -18,6 +18,7 @@ import { costOfApps } from './support/app-cost.js'
 import { callByInject, callOver, type Call } from './support/hosts.js'
 import { writeTree } from './support/route-tree.js'
 import { root } from './support/source-tree.js'
+import { head, Wire } from './support/wire.js'
 
 const run = promisify(execFile)
 
@@ -359,6 +360,23 @@ t.test('malformed paths and long parameters meet the hooks of Fastify before any
         t.strictSame([status, headers['x-hook'], text], [200, line, body], `reached: ${line}`)
       }
     })
+  }
+})
+
+t.test('a target that the router refuses twice is a bad request, and the next one is answered', async (t) => {
+  const servers: Record<string, (app: TwinrouteExpress) => Server> = {
+    'app.listen()': (app) => app.listen(0, '127.0.0.1'),
+    'createServer(app)': (app) => createServer(app).listen(0, '127.0.0.1')
+  }
+  for (const [way, serve] of Object.entries(servers)) {
+    const app = made(t)
+    app.use((req, res) => void res.send(`reached ${req.url}`))
+    const address = await addressOf(t, serve(app))
+    for (const target of ['*?a', '*#', '*/x', 'http://h/a#x', 'http://h/a?b#c']) {
+      const wire = await new Wire(t, address).write(head(`GET ${target}`, { connection: 'close' }))
+      t.match(await wire.closed(), /^HTTP\/1\.1 400 /, `${way}: ${target}`)
+    }
+    t.equal((await callOver(address)('GET /next')).text, 'reached /next', way)
   }
 })
 

@@ -1201,6 +1201,24 @@ t.test('a request can still be read when its answer has been sent', async (t) =>
   t.strictSame(await Promise.all(read), ['abc', ''])
 })
 
+t.test('a listener of finish can still read a body that nobody has read', async (t) => {
+  const read: Promise<string>[] = []
+  const handler = (request: any, response: any): void => {
+    response.once('finish', () => read.push(textOf(request)))
+    setImmediate(() => response.end('answered'))
+  }
+  const textOf = (request: any): Promise<string> =>
+    new Promise((resolve) => {
+      let text = ''
+      request.on('data', (chunk: Buffer) => (text += String(chunk))).on('end', () => resolve(text))
+    })
+  const app = await appOf(t, { routes: { a: { POST: handler, config: { bodyParser: false } } } })
+  const call = callOver(await addressOf(app))
+  for (const body of ['abc', 'x'.repeat(10_000)])
+    t.equal((await call('POST /api/a', { headers: { 'content-type': 'x/y' }, body })).text, 'answered')
+  t.strictSame(await Promise.all(read), ['abc', 'x'.repeat(10_000)])
+})
+
 t.test('a request that is destroyed with an error behind its end reports it', async (t) => {
   const errors: Promise<unknown>[] = []
   const handler = (request: any, response: any): void => {

@@ -30,9 +30,14 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
   const refused = new RefusedPaths()
   const fastify: FastifyInstance = createFastify({
     http: { IncomingMessage: side.IncomingMessage, ServerResponse: side.ServerResponse },
-    frameworkErrors(_error, { raw }, reply) {
-      refused.hide(raw, fastify.supportedMethods)
-      fastify.routing(raw, reply.raw)
+    frameworkErrors(error, request, reply) {
+      if (refused.has(request.raw)) {
+        refused.show(request.raw)
+        link(side, request, reply)
+        return answerFinally(app, reply, error)
+      }
+      refused.hide(request.raw, fastify.supportedMethods)
+      fastify.routing(request.raw, reply.raw)
     }
   })
   prepareUploads(fastify)
@@ -54,11 +59,16 @@ export function createEngine(runtime: Runtime, app: TwinrouteExpress): Engine {
 /**
  * Malformed paths and over-long parameters. Fastify finds no route for them and runs none of its hooks, but Express has
  * routes for them, which must not be reached past a guard that is a hook. So they are routed again, by a method without
- * routes and a path that can be decoded: as what no route matches. The first hook gives the request its own back.
+ * routes and a path that can be decoded: as what no route matches. The first hook gives the request its own back. What is refused
+ * once more, such as `*?a`, is answered with 400.
  */
 class RefusedPaths {
   readonly #own = new WeakMap<IncomingMessage, Pick<IncomingMessage, 'method' | 'url'>>()
   method: string | undefined = ''
+
+  has(request: IncomingMessage): boolean {
+    return this.#own.has(request)
+  }
 
   hide(request: IncomingMessage, routed: readonly string[]): void {
     this.method = METHODS.find((method) => !routed.includes(method))

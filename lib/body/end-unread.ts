@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { kWake, type LinkedRequest } from '../link/state.js'
 
 /*
@@ -12,7 +12,7 @@ export interface Dumpable {
   _dumped?: boolean
 }
 
-type Request = IncomingMessage & Dumpable
+type Request = IncomingMessage & Dumpable & { readonly res?: ServerResponse }
 
 /** Bytes that are taken out of the stream in one piece; of more, several chunks would be joined. */
 const MOST_TAKEN = 16_384
@@ -23,14 +23,15 @@ export function endUnread(dump: Dumpable['_dump']): Dumpable['_dump'] {
     if (this._dumped || !this.complete || this.destroyed || !canBeTaken(this)) return dump.call(this)
     this._dumped = true
     this.removeAllListeners('data')
-    this.read()
+    while (this.read() !== null); // newer versions return the chunks one by one; the last call asks for the end
   } as Dumpable['_dump']
 }
 
 function canBeTaken(request: Request): boolean {
   const { readableLength } = request
   if (readableLength === 0) return true
-  return readableLength <= MOST_TAKEN && !request.readableFlowing && request.listenerCount('readable') === 0
+  if (readableLength > MOST_TAKEN || request.readableFlowing || request.listenerCount('readable') > 0) return false
+  return request.res?.listenerCount('finish') === 1 // node's own; another one may want to read the body
 }
 
 type Destroy = IncomingMessage['_destroy']

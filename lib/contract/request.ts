@@ -151,8 +151,8 @@ export interface Request<Shape extends RequestShape | string = object>
     Omit<ExpressRequest<any, any, any, any>, keyof (RequestMembers & RequestTypes)>,
     Omit<RequestTypes, keyof RequestMembers> {}
 
-/** The request where a function may have been written for any path and any query. */
-export interface OpenRequest extends Request<{ params: any; query: any }> {}
+/** The request where a function may have been written for any path, any query and any upload middleware. */
+export interface OpenRequest extends Request<{ params: any; query: any; file: any; files: any }> {}
 
 /** The response every middleware and handler receives: Express 5's own. */
 export interface Response extends ExpressResponse {

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { describe, expect, test } from 'tstyche'
 import {
+  type App,
   createMiddleware,
   type ErrorMiddleware,
   type Middleware,
@@ -22,6 +23,20 @@ describe('Middleware', () => {
   test('is what Express packages export', () => {
     expect<Middleware>().type.toBeAssignableFrom<RequestHandler>()
     expect<ErrorMiddleware>().type.toBeAssignableFrom<ErrorRequestHandler>()
+  })
+
+  test('may say what upload middleware has set', () => {
+    interface StoredFile {
+      location: string
+    }
+    const named = (request: Request<{ file: StoredFile }>, _response: Response, next: NextFunction): void =>
+      next(request.file.location)
+    const listed = (request: Request<{ files: StoredFile[] }>, _response: Response, next: NextFunction): void =>
+      next(request.files.length)
+    expect<Middleware>().type.toBeAssignableFrom(named)
+    expect<Middleware>().type.toBeAssignableFrom(listed)
+    expect(createMiddleware).type.toBeCallableWith({ '/api': [named, listed] })
+    expect(({} as App).use).type.toBeCallableWith(named)
   })
 
   test('may be asynchronous', () => {
