@@ -22,7 +22,6 @@ import {
   isAnswering,
   onPartHeaders,
   ON_RESPONSE_LISTENER,
-  matchedRouteSymbol,
   serverClassNames,
   takeCompilersForOwn
 } from '../dist/link/private-names.js'
@@ -137,10 +136,6 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.equal(hasOwnHeaders(response), true)
     response.removeHeader('a')
     t.equal(hasOwnHeaders(response), true, 'node goes through its list, though it is empty')
-  })
-  t.test("the symbol of Express's router for the pattern that has matched", async (t) => {
-    t.type(matchedRouteSymbol(), 'symbol')
-    t.equal(matchedRouteSymbol(), matchedRouteSymbol(), 'one for all requests')
   })
   t.test("node's method for a request that nobody reads", async (t) => {
     t.type(Reflect.get(IncomingMessage.prototype, '_dump'), 'function')

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import express, { type Application } from 'express'
 import { requestMembers, type MemberOptions } from './request-members.js'
 import { type RequestClass, type ResponseClass, StatefulRequest, StatefulResponse } from '../link/message-classes.js'
-import { matchedRouteSymbol } from '../link/private-names.js'
 import { kExpressSide, kLocals, type RuntimeKind, type LinkedResponse } from '../link/state.js'
 import { destroyEnded, type Dumpable, endUnread } from '../body/end-unread.js'
 import { tapDestroy, tapPush, tapRead } from '../body/tap.js'
@@ -78,10 +77,8 @@ function createClasses(expressApp: ExpressApp, kind: RuntimeKind): Classes {
 type RouterMember = 'next' | 'baseUrl' | 'originalUrl' | '_parsedUrl' | 'params' | 'route'
 
 // our classes, with what they have in an Express application before its router writes
-const BeforeRouter = StatefulRequest as RequestClass<unknown> as RequestClass<Record<RouterMember | symbol, unknown>>
+const BeforeRouter = StatefulRequest as RequestClass<unknown> as RequestClass<Record<RouterMember, unknown>>
 const BeforeLocals = StatefulResponse as ResponseClass<unknown> as ResponseClass<Record<'locals', unknown>>
-
-const matchedRoute = matchedRouteSymbol()
 
 /** With room for what Express's router and URL parser write on every request, in their order, and the application on every response. */
 function createExpressClasses() {
@@ -93,7 +90,6 @@ function createExpressClasses() {
       this.originalUrl = undefined
       this._parsedUrl = undefined
       this.route = undefined
-      if (matchedRoute !== null) this[matchedRoute] = undefined
       this.params = undefined
     }
   }

@@ -1,7 +1,6 @@
 import { type IncomingMessage, OutgoingMessage, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
-import express from 'express'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeaderValue } from './state.js'
 
@@ -114,17 +113,6 @@ function responseOn(socket: Socket): Partial<ServerResponse> | null | undefined 
 export function hasSourceEnded(request: IncomingMessage): boolean {
   const state = Reflect.get(request, '_readableState') as { ended?: boolean } | undefined
   return state?.ended === true
-}
-
-/**
- * The symbol under which Express's router writes the pattern that has matched on each request; routers before 2.3 have none.
- * Without it: null, and the router adds it to each request.
- */
-export function matchedRouteSymbol(): symbol | null {
-  const request = { url: '/', method: 'GET' }
-  const router = express.Router().get('/', () => undefined)
-  router(request as never, {} as never, () => undefined)
-  return findSymbol(request, 'router.tracing.matchedRoute')
 }
 
 const ownHeaders = findSymbol(new OutgoingMessage(), 'kOutHeaders')
