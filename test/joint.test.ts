@@ -11,11 +11,9 @@ import fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createApp } from 'twinroute'
 import {
-  endInOneWrite,
   furtherServers,
   hasExchange,
   hasHooks,
-  hasOwnHeaders,
   hasSerializer,
   hasSourceEnded,
   headersOf,
@@ -25,6 +23,13 @@ import {
   serverClassNames,
   takeCompilersForOwn
 } from '../dist/link/private-names.js'
+import {
+  endInOneWrite,
+  hasOwnHeaders,
+  storeHeaderOfNode,
+  storeWithLength,
+  takesLines
+} from '../dist/link/unsent-answer.js'
 import { appOf, callByInject, callOver } from './support/hosts.js'
 import { root } from './support/source-tree.js'
 import { writeTree } from './support/route-tree.js'
@@ -128,6 +133,18 @@ t.test('the private names that are leaned on are there', async (t) => {
       false,
       'and nothing is done without it'
     )
+  })
+  t.test("node's method that puts the head of an answer together", async (t) => {
+    const response = new http.ServerResponse({ method: 'GET', httpVersionMajor: 1, httpVersionMinor: 1 } as never)
+    t.ok(takesLines(response))
+    storeWithLength(response, storeHeaderOfNode!, { lines: 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n', length: 4 })
+    const { _header, _hasBody, _contentLength } = response as never
+    t.match(_header, /^HTTP\/1\.1 200 OK\r\ncontent-length: 4\r\nDate: [^\r]+\r\nConnection: keep-alive\r\n\r\n$/)
+    t.strictSame([_hasBody, _contentLength], [true, 4])
+    response.shouldKeepAlive = false
+    response.useChunkedEncodingByDefault = false
+    t.notOk(takesLines(response), 'HTTP/1.0')
+    t.notOk(takesLines({} as never), 'and nothing is written without the names')
   })
   t.test('whether a response has headers that were set on itself', async (t) => {
     const response = new http.ServerResponse(new IncomingMessage({} as never))

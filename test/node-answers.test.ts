@@ -2,13 +2,17 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import express from 'express'
+import fc from 'fast-check'
 import t from 'tap'
 import twinrouteExpress from 'twinroute/express'
+import { answerBy, HEADS } from './generators/heads.js'
 import { addressOf, appOf, callByInject, callOver } from './support/hosts.js'
 import { listen } from './support/express-server.js'
 import { head, Wire } from './support/wire.js'
 
 type Handler = (request: any, response: any, next: any) => unknown
+
+const SEED = 26
 
 /** How code that knows node only ends an answer. */
 const nodeAnswers: Record<string, (response: any) => unknown> = {
@@ -81,9 +85,13 @@ const nodeAnswers: Record<string, (response: any) => unknown> = {
 }
 
 /** What comes back for three requests in one packet, without the lines that differ from answer to answer. */
-async function threeAnswers(t: any, address: string, line: string): Promise<string> {
+function threeAnswers(t: any, address: string, line: string): Promise<string> {
+  return answers(t, address, [line, line])
+}
+
+async function answers(t: any, address: string, lines: readonly string[]): Promise<string> {
   const wire = new Wire(t, address)
-  await wire.write(head(line) + head(line) + head('GET /last', { connection: 'close' }))
+  await wire.write(lines.map((line) => head(line)).join('') + head('GET /last', { connection: 'close' }))
   return (await wire.closed()).replaceAll(/^(?:date|keep-alive|x-request-id): .*\r\n/gim, '')
 }
 
@@ -104,6 +112,45 @@ t.test('an answer that is ended by node code is byte for byte that of node', asy
           t.equal(await threeAnswers(t, address, line), bytes, `${name}: ${line}`)
       }
     })
+  }
+})
+
+t.test('a head is byte for byte that of node, whichever headers are in it', async (t) => {
+  const heads = fc.sample(HEADS, { seed: SEED, numRuns: 400 })
+  const handle = (request: any, response: any): void => {
+    if (request.url === '/last') response.end('last')
+    else refused = answerBy(heads[Number(request.url.slice(1))]!, response)
+  }
+  let refused: string | undefined
+  const seen = async (address: string, at: number) => [await answers(t, address, [`GET /${at}`]), refused]
+  const node = await listen(t, handle)
+  const app = twinrouteExpress()
+  app.disable('x-powered-by').use(handle)
+  const started = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+  started.use(handle)
+  const addresses = { 'twinroute/express': await listen(t, app as never), createApp: await addressOf(started) }
+  for (const [at, one] of heads.entries()) {
+    const bytes = await seen(node, at)
+    for (const [name, address] of Object.entries(addresses))
+      t.strictSame(await seen(address, at), bytes, `${name}, seed ${SEED}: ${JSON.stringify(one)}`)
+  }
+})
+
+t.test('the name of a file may have letters of Latin-1, which node would send as other ones or refuse', async (t) => {
+  const named = 'attachment; filename="José.txt"'
+  const app = await appOf(t, {
+    routes: { value: { GET: (_q: any, s: any) => s.set('Content-Disposition', named).json(1) } }
+  })
+  app.use('/raw', (_q, s) => void s.setHeader('content-disposition', named).end('text'))
+  const call = callOver(await addressOf(app))
+  for (const path of ['/api/value', '/raw']) {
+    const { status, headers } = await call(`GET ${path}`)
+    const given = String(headers['content-disposition'])
+    t.strictSame(
+      [status, [named, Buffer.from(named).toString('latin1')].includes(given)],
+      [200, true],
+      `${path}: ${given}`
+    )
   }
 })
 

@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk, type HeadArguments, writeHeadSafely } from './send.js'
 import type { HeaderMethods } from './headers.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
-import { endInOneWrite, hasHooks } from '../link/private-names.js'
+import { hasHooks } from '../link/private-names.js'
+import { endInOneWrite } from '../link/unsent-answer.js'
 import {
   BEGUN,
   FAILING,

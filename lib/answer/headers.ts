@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { validateHeader, validateValue } from '../errors/error-headers.js'
 import { kAnswered, kHeaders, kNames, OPEN, type HeaderValue, type LinkedResponse } from '../link/state.js'
-import { keepCase, keyOf, knownKeys, nameOf } from './header-names.js'
+import { headerName, putIfSendable, keepCase, keyOf, nameOf } from './header-names.js'
 
 /*
  * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless,
@@ -42,8 +42,8 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
   const methods = {
     setHeader(this: LinkedResponse, name: Name, value: Value) {
       const headers = this[kHeaders]
-      const known = knownKeys.get(name)
-      const key = known ?? keyOf(name)
+      const known = headerName(name)
+      const key = known === undefined ? keyOf(name) : known.key
       if (!headers || this.headersSent || key === PROTOTYPE) return base.setHeader.call(this, name, value)
       if (isHttp2 && key !== COOKIES) {
         base.setHeader.call(this, name, value)
@@ -51,9 +51,9 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
         return this
       }
       const kept = typeof value === 'string' ? value : keptValue(key, value)
-      if (known === undefined) validateHeader(name, kept)
-      else validateValue(name, kept)
-      if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, key, name)
+      if (known === undefined) return validateHeader(name, kept) // throws
+      if (!putIfSendable(known, kept)) validateValue(name, kept)
+      if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, known)
       headers[key] = kept
       if (key === COOKIES) base.removeHeader.call(this, COOKIES)
       return this

@@ -18,7 +18,8 @@ import { ROUTES_RULES } from '../options/routes-options.js'
 import { checkOrigins, CORS } from './cors.js'
 import type { FastifyServerOptions } from 'fastify'
 import type { ExpressSide } from '../express/classes.js'
-import { kRequestId, type LinkedRequest } from '../link/state.js'
+import { headerName, putOnLine } from '../answer/header-names.js'
+import { type HeaderName, kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
 import { FailureLog, frameworkErrorHandler, type AppParts } from './install-error-handler.js'
@@ -123,8 +124,14 @@ interface ServerChoice {
   http2?: boolean
 }
 
+const REQUEST_ID = headerName('x-request-id') as HeaderName
+
 function requestId(request: object): string {
-  return (request as Partial<LinkedRequest>)[kRequestId] ?? randomId()
+  const earlier = (request as Partial<LinkedRequest>)[kRequestId]
+  if (earlier !== undefined) return earlier
+  const id = randomId()
+  putOnLine(REQUEST_ID, id) // which need not be looked at when the head is written
+  return id
 }
 
 /** Our request and response classes, where the kind of server takes them. Requests of HTTP/2 are prepared one by one. */

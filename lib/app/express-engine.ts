@@ -4,7 +4,7 @@ import finalhandler from 'finalhandler'
 import type { TwinrouteExpress } from '../contract/express-factory.cjs'
 import { unsendableNames } from '../errors/error-headers.js'
 import { readableThrown, toReadableError } from '../errors/readable-error.js'
-import { setOnReply } from '../answer/reply-headers.js'
+import { setPoweredBy } from '../answer/reply-headers.js'
 import { cutOffNextTurn } from '../answer/late-calls.js'
 import { link } from '../express/link-request.js'
 import { meetSeveralNames } from '../express/parameter-names.js'
@@ -115,7 +115,7 @@ function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
 function tellPoweredBy(request: LinkedRequest, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   if (request[kOtherKind]) response.setHeader('X-Powered-By', 'Express')
-  else setOnReply(response, reply, 'x-powered-by', 'Express')
+  else setPoweredBy(response, reply, 'Express')
 }
 
 /** What no route or error middleware took: Express's own final answer, a page with 404 or the error. */

@@ -6,7 +6,7 @@ import type { ExpressSide } from '../express/classes.js'
 import { noteUnmatched, routeFileOf } from '../link/refusal.js'
 import { isOver, isWaiting, kDeadline, kRedispatched, type LinkedRequest, type LinkedResponse } from '../link/state.js'
 import { refusedTarget } from './request-target.js'
-import { setOnReply } from '../answer/reply-headers.js'
+import { setRequestId } from '../answer/reply-headers.js'
 import { redispatch } from './redispatch.js'
 import type { Runtime } from './runtime.js'
 
@@ -48,7 +48,7 @@ function earlyLimitOf(request: FastifyRequest, appLimit: number): number | undef
 export function linkInApp(side: ExpressSide, request: FastifyRequest, reply: FastifyReply): void {
   link(side, request, reply)
   if ((request.raw as LinkedRequest)[kRedispatched]) return
-  setOnReply(reply.raw as LinkedResponse, reply, 'x-request-id', request.id)
+  setRequestId(reply.raw as LinkedResponse, reply, request.id)
 }
 
 /** Runs the `use()` stack; goes on unless it answered, failed or rewrote the request. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { setOnReply } from '../answer/reply-headers.js'
+import { setType } from '../answer/reply-headers.js'
 import { JSON_TYPE } from '../answer/send.js'
 import type { ApiError } from '../errors/api-error.js'
 import { malformedTarget, routeNotFound } from '../errors/refusals.js'
@@ -87,7 +87,7 @@ function send({ errorDeadline }: Runtime, reply: FastifyReply, body: string): vo
   try {
     clearHead(reply)
     markAnswered(response, FAILING)
-    setOnReply(response, reply, 'content-type', JSON_TYPE)
+    setType(response, reply, JSON_TYPE)
     reply.code(404).send(body)
   } catch (failure) {
     endFailed(reply, failure)

@@ -6,6 +6,8 @@ import { type RequestClass, type ResponseClass, StatefulRequest, StatefulRespons
 import { kExpressSide, kLocals, type RuntimeKind, type LinkedResponse } from '../link/state.js'
 import { destroyEnded, type Dumpable, endUnread } from '../body/end-unread.js'
 import { tapDestroy, tapPush, tapRead } from '../body/tap.js'
+import { storeHeaderOver } from '../answer/head-lines.js'
+import type { Framed } from '../link/unsent-answer.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
 import { headerMethods, type HeaderMethods } from '../answer/headers.js'
 import { lateProofMethods, type WritingMethods } from '../answer/late-calls.js'
@@ -103,7 +105,7 @@ function createExpressClasses() {
 }
 
 /** The methods of node's response that ours go back to. */
-type Base = ResponseBase & WritingMethods & HeaderMethods
+type Base = ResponseBase & WritingMethods & HeaderMethods & Framed
 
 const incoming = http.IncomingMessage.prototype as http.IncomingMessage & Dumpable
 
@@ -119,6 +121,7 @@ const requestStreamLayer: object = Object.create(express.request, {
 export function writingMembers(base: Base): PropertyDescriptorMap {
   const headers = headerMethods(base)
   const methods = { ...headers, ...lateProofMethods({ ...headers, write: base.write }), ...answeringMethods(base) }
+  if (base._storeHeader !== undefined) Object.assign(methods, { _storeHeader: storeHeaderOver(base) })
   return Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, method(value)]))
 }
 

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { validateHeader } from '../errors/error-headers.js'
 import { etagOf } from './etag-and-json.js'
 import { bytesOf, handOver, HTML, JSON_TYPE, type Chunk } from '../answer/send.js'
-import { setOnReply } from '../answer/reply-headers.js'
+import { setEtag, setType } from '../answer/reply-headers.js'
 import { isUnfinished, refuseSecond, tooLate } from '../answer/late-calls.js'
 import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from '../link/state.js'
 
@@ -149,7 +149,7 @@ function addEtag(response: LinkedResponse, reply: FastifyReply, chunk: Chunk): v
   const setting = (response.app.settings as Record<string, unknown>)['etag fn']
   if (chunk === undefined || typeof setting !== 'function' || response.getHeader('etag')) return
   const etag = etagOf(setting as Parameters<typeof etagOf>[0], chunk)
-  if (etag) setOnReply(response, reply, 'etag', String(etag))
+  if (etag) setEtag(response, reply, String(etag))
 }
 
 function isConditional(request: { headers: NodeJS.Dict<string | string[]> }): boolean {
@@ -164,7 +164,7 @@ function payloadFor(response: LinkedResponse, reply: FastifyReply, { chunk, type
     reply.removeHeader('content-length')
     return undefined
   }
-  if (type !== undefined) setOnReply(response, reply, 'content-type', type)
+  if (type !== undefined) setType(response, reply, type)
   const isHead = response.req.method === 'HEAD'
   if (response.hasHeader('content-length') && !(isHead && chunk === undefined)) response.removeHeader('content-length')
   if (status === 205) {

@@ -1,12 +1,13 @@
-import { type IncomingMessage, OutgoingMessage, type Server, type ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeaderValue } from './state.js'
 
 /*
  * The names of other packages' private parts that twinroute leans on, each with what happens without it. They are looked
- * up by description, once; test/joint.test.ts asserts that the versions in use still have them.
+ * up by description, once; test/joint.test.ts asserts that the versions in use still have them. Those of a response that
+ * node has not sent yet are in unsent-answer.ts.
  */
 
 type SymbolKeyed = Record<symbol, unknown>
@@ -115,82 +116,6 @@ export function hasSourceEnded(request: IncomingMessage): boolean {
   return state?.ended === true
 }
 
-const ownHeaders = findSymbol(new OutgoingMessage(), 'kOutHeaders')
-
-/**
- * Whether a response has, or has had, headers that were set by node's own methods: `writeHead` then sets all others by
- * `setHeader`, which a package may have replaced. Without the name: true.
- */
-export function hasOwnHeaders(response: ServerResponse): boolean {
-  return ownHeaders === null || Boolean((response as ServerResponse & SymbolKeyed)[ownHeaders])
-}
-
-/** What node keeps of an answer until it is sent. */
-interface Unsent {
-  /** The head, once it is written. */
-  _header?: string | null
-  _headerSent?: boolean
-  /** Bytes. */
-  _contentLength?: number | null
-  /** False for HEAD and for statuses without a body. */
-  _hasBody?: boolean
-  /** Writes the head. */
-  _implicitHeader?: () => void
-  strictContentLength?: boolean
-}
-
-/** Characters or bytes; of a longer body, a copy would cost more than the second write. */
-const MOST_COPIED = 16_384
-
-/**
- * Ends an answer in one write of head and body. Node before 24.22 writes an empty text behind them, and so has to hand over a
- * list, which costs a sixth of a small request. What it is given here is a head alone, which it writes as Latin-1.
- * @param end node's own
- * @returns false where it cannot be done, or the names are not there; the answer is then as it was, or its head is written
- */
-export function endInOneWrite(
-  response: ServerResponse & Unsent,
-  end: () => unknown,
-  chunk: string | Uint8Array
-): boolean {
-  if (chunk.length > MOST_COPIED || response.strictContentLength || !canBegin(response)) return false
-  if (!(response.socket instanceof Socket)) return false // an adapter's may tell head and body apart by the writes
-  if (!response._header && response._implicitHeader !== undefined) {
-    response._contentLength = Buffer.byteLength(chunk)
-    response._implicitHeader()
-    if (!canBegin(response)) return false
-  }
-  const head = response._header
-  const whole = head ? byteText(head, chunk) : undefined
-  if (whole === undefined) return false
-  response._header = whole
-  try {
-    end.call(response)
-  } finally {
-    response._header = head as string
-  }
-  return true
-}
-
-function canBegin(response: ServerResponse & Unsent): boolean {
-  return !response._headerSent && response._hasBody === true && !response.chunkedEncoding && !response.destroyed
-}
-
-/** Head and body with a character for each byte; undefined for a head beyond ASCII, whose encoding node chooses by the body. */
-function byteText(head: string, chunk: string | Uint8Array): string | undefined {
-  if (typeof chunk === 'string') {
-    const whole = head + chunk
-    if (isAscii(whole)) return whole
-  }
-  if (!isAscii(head)) return undefined
-  const { buffer, byteOffset, byteLength } = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-  return head + Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length
-}
-
 /** Headers of a part of a form, by lowercase names, their bytes as Latin-1. */
 export type PartHeaders = Record<string, string[]>
 
@@ -205,7 +130,8 @@ export function onPartHeaders(busboy: BusboyInstance, read: (headers: PartHeader
   })
 }
 
-function findSymbol(from: object, description: string): symbol | null {
+/** The symbol of an object or its prototypes that has a description. */
+export function findSymbol(from: object, description: string): symbol | null {
   for (let holder: object | null = from; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
     const found = Object.getOwnPropertySymbols(holder).find((symbol) => symbol.description === description)
     if (found !== undefined) return found
