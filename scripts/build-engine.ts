@@ -57,7 +57,7 @@ async function buildEngine(sources: readonly string[]): Promise<void> {
   const lines = sources.map((source, index) => `import * as m${index} from './${source}'`)
   const names = sources.map((source, index) => `m${index} as ${JSON.stringify(keyOf(source))}`)
   const contents = `${lines.join('\n')}\nexport { ${names.join(', ')} }\n`
-  await bundle(contents, root, { outfile: join(dist, MODULES), format: 'cjs' })
+  await bundle(contents, root, { outfile: join(dist, MODULES), format: 'cjs', banner: { js: "'use strict'" } })
   // Node reads through a CommonJS file for the names of its exports before an import of it; here it has nothing to read
   await writeFile(
     join(dist, ENGINE),

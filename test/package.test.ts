@@ -84,6 +84,10 @@ const NOT_IN_MAIN = ['jsonwebtoken', 'bcryptjs', 'zod', 'mercurius', 'graphql', 
 /** What `require('twinroute/express')` loads. */
 const COMMONJS = ['dist/express.cjs', 'dist/engine.cjs', 'dist/engine-modules.cjs']
 
+t.test('CommonJS is strict, as the sources are: a write to a member that cannot be written throws', async (t) => {
+  for (const file of COMMONJS) t.match(await readFile(join(root, file), 'utf8'), /^'use strict'/, file)
+})
+
 /** What compiled modules are bundled into. */
 const BUNDLES = [...COMMONJS, 'dist/core.js', 'dist/packages.cjs']
 
