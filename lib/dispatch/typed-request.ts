@@ -23,13 +23,28 @@ const READ: Readonly<Record<Exclude<RequestPart, 'form'>, (request: LinkedReques
 
 /** The check of a route's requests; undefined where no part has a schema. */
 export function createReceive(parts: readonly PartCheck[]): Receive | undefined {
-  if (parts.length === 0) return undefined
+  const [first] = parts
+  if (first === undefined) return undefined
+  if (parts.length === 1) return receiveOne(first)
   const names = parts.map(({ part }) => part)
   const steps = parts.map(createStep)
   return (request) => {
     const outcomes = steps.map((step) => step(request))
     if (outcomes.some(isPromise)) return Promise.all(outcomes.map(resolved)).then((all) => accept(request, names, all))
     return accept(request, names, outcomes as readonly Checked[])
+  }
+}
+
+/** Most routes have a schema for one part: it takes no lists. */
+function receiveOne(check: PartCheck): Receive {
+  const step = createStep(check)
+  const accept = (request: LinkedRequest, { value, problems }: Checked & { value?: unknown }): void => {
+    if (problems !== undefined) throw invalidRequest(problems.slice(0, MAX_LISTED))
+    put(request, check.part, value)
+  }
+  return (request) => {
+    const outcome = step(request)
+    return isPromise(outcome) ? outcome.then((checked) => accept(request, checked)) : accept(request, outcome)
   }
 }
 
@@ -47,12 +62,12 @@ function resolved(outcome: Checked | Promise<Checked>): Promise<Checked> {
 /** @throws ApiError 400 with the first faults of all parts */
 function accept(request: LinkedRequest, parts: readonly RequestPart[], outcomes: readonly Checked[]): void {
   if (outcomes.some(isRefused)) throw invalidRequest(outcomes.flatMap(problemsOf).slice(0, MAX_LISTED))
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index] as RequestPart
-    const { value } = outcomes[index] as { value: unknown }
-    if (part === 'params' || part === 'query' || part === 'body') request[part] = value as never
-    else request.valid = { ...request.valid, [part]: value }
-  }
+  for (const [index, part] of parts.entries()) put(request, part, (outcomes[index] as { value: unknown }).value)
+}
+
+function put(request: LinkedRequest, part: RequestPart, value: unknown): void {
+  if (part === 'params' || part === 'query' || part === 'body') request[part] = value as never
+  else request.valid = { ...request.valid, [part]: value }
 }
 
 function isRefused({ problems }: Checked): boolean {
