@@ -1,14 +1,21 @@
 // What leaves the process when code of node's own ends an answer.
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { execFile } from 'node:child_process'
+import { get, IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import express from 'express'
 import fc from 'fast-check'
 import t from 'tap'
 import twinrouteExpress from 'twinroute/express'
-import { answerBy, HEADS } from './generators/heads.js'
+import { answerBy, HEADS, requestFor } from './generators/heads.js'
 import { addressOf, appOf, callByInject, callOver } from './support/hosts.js'
 import { listen } from './support/express-server.js'
+import { root } from './support/source-tree.js'
 import { head, Wire } from './support/wire.js'
+
+const run = promisify(execFile)
 
 type Handler = (request: any, response: any, next: any) => unknown
 
@@ -86,12 +93,12 @@ const nodeAnswers: Record<string, (response: any) => unknown> = {
 
 /** What comes back for three requests in one packet, without the lines that differ from answer to answer. */
 function threeAnswers(t: any, address: string, line: string): Promise<string> {
-  return answers(t, address, [line, line])
+  return answers(t, address, head(line) + head(line))
 }
 
-async function answers(t: any, address: string, lines: readonly string[]): Promise<string> {
+async function answers(t: any, address: string, requests: string): Promise<string> {
   const wire = new Wire(t, address)
-  await wire.write(lines.map((line) => head(line)).join('') + head('GET /last', { connection: 'close' }))
+  await wire.write(requests + head('GET /last', { connection: 'close' }))
   return (await wire.closed()).replaceAll(/^(?:date|keep-alive|x-request-id): .*\r\n/gim, '')
 }
 
@@ -122,7 +129,10 @@ t.test('a head is byte for byte that of node, whichever headers are in it', asyn
     else refused = answerBy(heads[Number(request.url.slice(1))]!, response)
   }
   let refused: string | undefined
-  const seen = async (address: string, at: number) => [await answers(t, address, [`GET /${at}`]), refused]
+  const seen = async (address: string, at: number) => {
+    refused = undefined
+    return [await answers(t, address, requestFor(heads[at]!, at)), refused]
+  }
   const node = await listen(t, handle)
   const app = twinrouteExpress()
   app.disable('x-powered-by').use(handle)
@@ -136,23 +146,100 @@ t.test('a head is byte for byte that of node, whichever headers are in it', asyn
   }
 })
 
-t.test('the name of a file may have letters of Latin-1, which node would send as other ones or refuse', async (t) => {
-  const named = 'attachment; filename="José.txt"'
-  const app = await appOf(t, {
-    routes: { value: { GET: (_q: any, s: any) => s.set('Content-Disposition', named).json(1) } }
-  })
-  app.use('/raw', (_q, s) => void s.setHeader('content-disposition', named).end('text'))
-  const call = callOver(await addressOf(app))
-  for (const path of ['/api/value', '/raw']) {
-    const { status, headers } = await call(`GET ${path}`)
-    const given = String(headers['content-disposition'])
-    t.strictSame(
-      [status, [named, Buffer.from(named).toString('latin1')].includes(given)],
-      [200, true],
-      `${path}: ${given}`
-    )
+const FILE = 'attachment; filename="José.txt"'
+
+t.test('the name of a file may have letters of Latin-1, whatever stands beside it', async (t) => {
+  const beside: Record<string, [string, string | string[]]> = {
+    nothing: ['X-One', 'a'],
+    cookies: ['Set-Cookie', ['a=1', 'b=2']],
+    closing: ['Connection', 'close'],
+    long: ['X-Long', 'x'.repeat(600)]
   }
+  const GET = (request: any, s: any): void => {
+    s.setHeader('Content-Disposition', FILE).setHeader(...beside[request.query.beside]!)
+    if (request.query.by === 'json') s.json(1)
+    else s.end(request.query.by === 'end' ? 'text' : Buffer.from('bytes'))
+  }
+  const app = await appOf(t, { routes: { a: { GET } } })
+  const call = callOver(await addressOf(app))
+  for (const by of ['json', 'end', 'bytes'])
+    for (const name of Object.keys(beside)) {
+      const { status, headers } = await call(`GET /api/a?by=${by}&beside=${name}`)
+      const given = String(headers['content-disposition'])
+      const bytes = [FILE, Buffer.from(FILE).toString('latin1')] // node writes a head in front of a text as UTF-8
+      t.strictSame([status, bytes.includes(given)], [200, true], `${by}, beside ${name}: ${given}`)
+    }
 })
+
+t.test(
+  'another package that has replaced writeHead sees the names as they were set, and may add its own',
+  async (t) => {
+    const { writeHead } = ServerResponse.prototype
+    t.teardown(() => void (ServerResponse.prototype.writeHead = writeHead))
+    const seen: string[] = []
+    ServerResponse.prototype.writeHead = function (this: ServerResponse, ...given: any[]) {
+      seen.push(...Object.keys(given.at(-1)))
+      this.setHeader('X-Added', '1')
+      return writeHead.apply(this, given as never)
+    } as never
+    const app = await appOf(t, { routes: { a: { GET: (_q: any, s: any) => s.set('X-One', 'a').json(1) } } })
+    const { rawHeaders } = await new Promise<IncomingMessage>((resolve, reject) => {
+      void addressOf(app).then((address) => get(`${address}/api/a`, resolve).on('error', reject))
+    })
+    t.ok(rawHeaders.includes('X-One') && rawHeaders.includes('X-Added') && seen.includes('X-One'), String(rawHeaders))
+  }
+)
+
+t.test('a package that is loaded before, and replaces methods of node, is given what node gives them', async (t) => {
+  const program = `
+    import http from 'node:http'
+    const seen = {}
+    for (const [prototype, name] of [[http.OutgoingMessage, '_storeHeader'], [http.OutgoingMessage, 'end'], [http.ServerResponse, 'writeHead']]) {
+      const method = prototype.prototype[name]
+      prototype.prototype[name] = function (...given) {
+        seen[name] = given
+        return method.apply(this, given)
+      }
+    }
+    const { default: express } = await import('twinroute/express')
+    const app = express()
+    app.disable('x-powered-by')
+    app.get('/', (request, response) => response.set('X-One', 'a').send('text'))
+    const server = app.listen(0, '127.0.0.1', async () => {
+      await (await fetch('http://127.0.0.1:' + server.address().port)).text()
+      server.close()
+      process.stdout.write(JSON.stringify(seen))
+    })`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: root })
+  const { _storeHeader, end, writeHead } = JSON.parse(stdout)
+  t.equal(_storeHeader[0], 'HTTP/1.1 200 OK\r\n')
+  t.match(_storeHeader[1], { 'X-One': 'a' })
+  t.match(writeHead, [200, { 'X-One': 'a' }])
+  t.equal(end[0], 'text')
+})
+
+t.test('values of headers are not kept in memory, nor what they are a part of', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const GET = (request: any, s: any): unknown => {
+    const whole = 'a'.repeat(20) + Buffer.alloc(4_000_000, 97).toString('latin1')
+    return s.set(`X-Part-${request.query.at}`, whole.slice(5, 200)).set('Vary', whole.slice(6, 200)).json(1)
+  }
+  const app = await appOf(t, { routes: { a: { GET } } })
+  const call = callOver(await addressOf(app))
+  await call('GET /api/a?at=0')
+  collect()
+  const before = memory()
+  for (let at = 1; at <= 40; at++) await call(`GET /api/a?at=${at}`)
+  collect()
+  t.ok(memory() - before < 20_000_000, `${memory() - before} bytes more behind 40 requests of 4 MB`)
+})
+
+/** Bytes of JavaScript, texts outside its heap included. */
+function memory(): number {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
 
 t.test('an answer leaves in one write with its head, and the head can still be read', async (t) => {
   const writes: unknown[][] = []

@@ -2,10 +2,10 @@ import { ServerResponse } from 'node:http'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk, type HeadArguments, writeHeadSafely } from './send.js'
-import type { HeaderMethods } from './headers.js'
+import type { HeadBase } from './own-head.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
 import { hasHooks } from '../link/private-names.js'
-import { endInOneWrite } from '../link/unsent-answer.js'
+import { endInOneWrite, isEndOfNode } from '../link/unsent-answer.js'
 import {
   BEGUN,
   FAILING,
@@ -60,13 +60,13 @@ import { callbackIn, refuseWrite } from './status-line.js'
  */
 
 /** The methods of node's response that an answer leaves by; other bases (HTTP/2, injected) have their own. */
-export interface ResponseBase {
+export interface ResponseBase extends HeadBase {
   end: ServerResponse['end']
   writeHead: ServerResponse['writeHead']
 }
 
 /** `end` and `writeHead` over those of a base prototype. */
-export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<ServerResponse, 'end' | 'writeHead'> {
+export function answeringMethods(base: ResponseBase): Pick<ServerResponse, 'end' | 'writeHead'> {
   function writeHead(this: LinkedResponse, ...given: HeadArguments): LinkedResponse {
     if (isPastTimeout(this)) return tooLate(this, 'response.writeHead()')
     const isPatched = this.end !== end || this[kRawEnd] !== null || hasOtherEnd(base)
@@ -92,15 +92,15 @@ export function answeringMethods(base: ResponseBase & HeaderMethods): Pick<Serve
       return endByReply(this, [chunk, encoding, callback])
     }
     if (this[kAnswered] === FAILING) this[kAnswered] = LEAVING
-    const isAlone = base.end === endOfNode && isBody(chunk, encoding) && !callback
-    if (!isAlone || !endInOneWrite(this, endOfNode as () => unknown, chunk))
+    const isAlone = endOfNode !== undefined && base.end === endOfNode && isBody(chunk, encoding) && !callback
+    if (!isAlone || !endInOneWrite(this, endOfNode, chunk))
       base.end.call(this, chunk, encoding as BufferEncoding, callback as () => void)
     return this // that of an injected response returns nothing
   }
   return { writeHead: writeHead as ServerResponse['writeHead'], end: end as ServerResponse['end'] }
 }
 
-const { end: endOfNode } = ServerResponse.prototype
+const endOfNode = isEndOfNode(ServerResponse.prototype.end) ? ServerResponse.prototype.end : undefined
 
 /** What `end` is given is a body alone: its callback may stand in the place of the encoding. */
 function isBody(chunk: unknown, encoding: unknown): chunk is string | Uint8Array {

@@ -1,15 +1,92 @@
 import { isSendable } from '../errors/error-headers.js'
-import { type HeaderName, kNames, type LinkedResponse } from '../link/state.js'
+import { kNames, type LinkedResponse } from '../link/state.js'
 
-const NODES = new Set(['connection', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding'])
+/** A name that node accepts. */
+export interface HeaderName {
+  readonly given: string
+  /** The name as the reply keeps it. */
+  readonly key: string
+  readonly kind: Kind
+  /** By value, the lines that are kept; null where values differ from answer to answer. */
+  readonly kept: Map<string, string> | null
+  /** A value of ours that needs no look at it, and its line. */
+  value: string | undefined
+  line: string
+}
 
-/** Names that applications make up from data must not stay for ever, and no long values. */
+/** What there is to do for a header when the head is written. */
+type Kind = typeof ORDINARY | typeof FRAMING | typeof LENGTH | typeof DISPOSITION
+export const ORDINARY = 0
+/** Node frames the message by it, and has to see it. */
+export const FRAMING = 1
+export const LENGTH = 2
+/** Node sends its value in another encoding. */
+export const DISPOSITION = 3
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  connection: FRAMING,
+  date: FRAMING,
+  expect: FRAMING,
+  'keep-alive': FRAMING,
+  trailer: FRAMING,
+  'transfer-encoding': FRAMING,
+  'content-length': LENGTH,
+  'content-disposition': DISPOSITION
+}
+
+/** Headers that have the same value in most answers of an application, and no secret of a user's. */
+const STEADY = [
+  'Access-Control-Allow-Credentials',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'Cache-Control',
+  'Content-Encoding',
+  'Content-Language',
+  'Content-Security-Policy',
+  'Content-Type',
+  'Cross-Origin-Opener-Policy',
+  'Cross-Origin-Resource-Policy',
+  'Origin-Agent-Cluster',
+  'Permissions-Policy',
+  'RateLimit-Policy',
+  'Referrer-Policy',
+  'Server',
+  'Strict-Transport-Security',
+  'Vary',
+  'X-Content-Type-Options',
+  'X-DNS-Prefetch-Control',
+  'X-Download-Options',
+  'X-Frame-Options',
+  'X-Permitted-Cross-Domain-Policies',
+  'X-Powered-By',
+  'X-XSS-Protection'
+]
+const STEADY_KEYS = new Set(STEADY.map((name) => name.toLowerCase()))
+/** Others that most applications send. */
+const USUAL = [
+  'Content-Length',
+  'Content-Disposition',
+  'ETag',
+  'Last-Modified',
+  'Location',
+  'Set-Cookie',
+  'X-Request-Id'
+]
+
+/** Names that applications make up from data must not stay for ever, nor values that they take from it. */
 const MOST_NAMES = 1000
 const LONGEST_NAME = 64
-const LONGEST_VALUE = 512
+const MOST_KEPT = 8
+const LONGEST_KEPT = 256
+
+/** Characters that node refuses in a value. */
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/
 
 const known = new Map<string, HeaderName>()
+for (const name of [...STEADY, ...USUAL, ...Object.keys(KINDS)]) {
+  headerName(name)
+  headerName(name.toLowerCase())
+}
 
 /** Undefined for a name that node refuses. */
 export function headerName(name: string): HeaderName | undefined {
@@ -19,7 +96,9 @@ export function headerName(name: string): HeaderName | undefined {
 function newName(given: unknown): HeaderName | undefined {
   if (typeof given !== 'string' || !isSendable(given, '')) return undefined
   const key = keyFor(given)
-  const name = { given, key, isNodes: NODES.has(key), value: undefined, line: '' }
+  const kind = Object.hasOwn(KINDS, key) ? (KINDS[key] as Kind) : ORDINARY
+  const kept = STEADY_KEYS.has(key) ? new Map<string, string>() : null
+  const name: HeaderName = { given, key, kind, kept, value: undefined, line: '' }
   if (known.size < MOST_NAMES && given.length <= LONGEST_NAME) known.set(given, name)
   return name
 }
@@ -31,21 +110,40 @@ function keyFor(name: string): string {
 }
 
 /**
- * Puts a value on the line of its name, where node would send it as one line, as it is. Most headers have the same value again and
- * again, and a value that is checked when it is set is not looked at again when the head is written.
- * @returns false where node has to see the value, or would refuse it
+ * The line of a header, with its line break, as node would write it; undefined for a value of which node makes another number of
+ * lines or none, or which it refuses.
  */
-export function putIfSendable(name: HeaderName, value: unknown): boolean {
-  if (value === name.value && value !== undefined) return true
-  if (name.isNodes) return false
-  if (typeof value === 'string' ? value.length > LONGEST_VALUE || UNSENDABLE.test(value) : typeof value !== 'number')
-    return false
-  putOnLine(name, value as string | number)
-  return true
+export function lineOf(name: HeaderName, value: unknown): string | undefined {
+  if (typeof value === 'number') return `${name.given}: ${value}\r\n`
+  if (typeof value !== 'string') return undefined
+  if (value === name.value) return name.line
+  return name.kept?.get(value) ?? newLine(name, value)
 }
 
-/** The same for a value that we have made ourselves. */
-export function putOnLine(name: HeaderName, value: string | number): void {
+/** Whether node would send a value, by what is kept of the name. */
+export function isKept(name: HeaderName, value: unknown): boolean {
+  return typeof value === 'string' && (value === name.value || name.kept?.has(value) === true)
+}
+
+/** Whether all characters of a value can be sent. */
+export function isSendableText(value: string): boolean {
+  return !UNSENDABLE.test(value)
+}
+
+function newLine({ given, kept }: HeaderName, value: string): string | undefined {
+  if (!isSendableText(value)) return undefined
+  const line = `${given}: ${value}\r\n`
+  if (kept !== null && kept.size < MOST_KEPT && value.length <= LONGEST_KEPT) kept.set(copyOf(value), copyOf(line))
+  return line
+}
+
+/** A part of a text keeps the whole of it in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
+/** Has the next answer with this value take it as it is: it is one that we have made ourselves. */
+export function noteSendable(name: HeaderName, value: string): void {
   name.value = value
   name.line = `${name.given}: ${value}\r\n`
 }
@@ -71,12 +169,12 @@ export function keyOf(name: unknown): string {
 const NOTHING: unknown = Object.create(null)
 
 /** Keeps the case of a name beside its header. */
-export function keepCase(response: LinkedResponse, name: HeaderName): void {
-  const names = (response[kNames] ??= Object.create(NOTHING as object) as Record<string, HeaderName>)
-  names[name.key] = name
+export function keepCase(response: LinkedResponse, key: string, name: string): void {
+  const names = (response[kNames] ??= Object.create(NOTHING as object) as Record<string, string>)
+  names[key] = name
 }
 
 /** A name as it was set. */
 export function nameOf(response: LinkedResponse, key: string): string {
-  return response[kNames]?.[key]?.given ?? key
+  return response[kNames]?.[key] ?? key
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { validateHeader, validateValue } from '../errors/error-headers.js'
 import { kAnswered, kHeaders, kNames, OPEN, type HeaderValue, type LinkedResponse } from '../link/state.js'
-import { headerName, putIfSendable, keepCase, keyOf, nameOf } from './header-names.js'
+import { headerName, isKept, keepCase, keyOf, nameOf } from './header-names.js'
 
 /*
  * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless,
@@ -51,9 +51,9 @@ function writingHeaders(base: HeaderMethods): WritingHeaders {
         return this
       }
       const kept = typeof value === 'string' ? value : keptValue(key, value)
-      if (known === undefined) return validateHeader(name, kept) // throws
-      if (!putIfSendable(known, kept)) validateValue(name, kept)
-      if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, known)
+      if (known === undefined) validateHeader(name, kept)
+      else if (!isKept(known, kept)) validateValue(name, kept)
+      if (key !== name || (this[kNames] && !isRepeated(this, key, value))) keepCase(this, key, name)
       headers[key] = kept
       if (key === COOKIES) base.removeHeader.call(this, COOKIES)
       return this

@@ -1,32 +1,55 @@
-import { type Framed, hasOwnHeaders } from '../link/unsent-answer.js'
+import {
+  hasOwnHeaders,
+  isWriteHeadOfNode,
+  type StoreHeader,
+  storeHeaderOfNode,
+  storeWithLength,
+  takesLines,
+  type Unsent
+} from '../link/unsent-answer.js'
 import { kHeaders, kNames, type LinkedResponse } from '../link/state.js'
-import { withNames } from './head-lines.js'
-import { nameOf } from './header-names.js'
+import { dispositionText, forNode } from './content-disposition.js'
+import { DISPOSITION, FRAMING, headerName, LENGTH, lineOf, nameOf } from './header-names.js'
 import { COOKIES, gatherCookies, type HeaderMethods, type Headers } from './headers.js'
 
-export type Base = HeaderMethods & Framed & { writeHead: unknown }
-export type WriteHead = (status: number, ...rest: unknown[]) => unknown
+/** The methods of a base that write a head. */
+export interface HeadBase extends HeaderMethods {
+  writeHead: unknown
+  _storeHeader?: StoreHeader
+}
+type WriteHead = (status: number, ...rest: unknown[]) => unknown
+
+/**
+ * What node is writing the head of, in this call: the reply's headers or a copy of them. Only these are written as lines;
+ * another object that code gives to `writeHead` is node's to read.
+ */
+let underWay: Headers | null = null
 
 /**
  * Writes the head by a base's `writeHead`, with what the reply has. Node calls `setHeader` for each header it is given, and
  * must reach its own.
  */
-export function writeOwnHead(response: LinkedResponse, base: Base, given: readonly unknown[]): unknown {
+export function writeOwnHead(response: LinkedResponse, base: HeadBase, given: readonly unknown[]): unknown {
   const headers = response[kHeaders]
   const isReply = headers !== null && given.at(-1) === headers // Fastify's own call
   if (headers !== null && headers[COOKIES] !== undefined) gatherCookies(response, base)
   if (isReply) keepOneFraming(response, base, headers)
   response[kHeaders] = null
+  const outer = underWay
   try {
-    const full = headers === null ? given : (wholeHead(response, base, { given, headers }) ?? given)
-    if (headers !== null && full === given && !isReply) setEach(response, base, headers)
+    const whole = headers === null ? null : wholeHead(response, base, { given, headers })
+    if (headers !== null && whole === null) setEach(response, base, headers)
+    underWay = whole
+    const full = whole === null || whole === given.at(-1) ? given : [...(isReply ? given.slice(0, -1) : given), whole]
     const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, full)
-    if (isReply || full !== given) response[kHeaders] = headers // node may have kept none of them, and they can still be read
+    if (whole !== null) response[kHeaders] = headers // node may have kept none of them, and they can still be read
     return head
   } catch (error) {
     response[kHeaders] = headers
     if (headers?.[COOKIES] !== undefined) base.removeHeader.call(response, COOKIES) // node has them twice otherwise
     throw error
+  } finally {
+    underWay = outer
   }
 }
 
@@ -36,15 +59,22 @@ interface Head {
 }
 
 /** What node is given where all headers go into one object: Fastify's, or those of a head that has no others. */
-function wholeHead(response: LinkedResponse, base: Base, { given, headers }: Head): unknown[] | undefined {
-  if (given.at(-1) === headers) {
-    const isNamed = response[kNames] === null || (base._storeHeader !== undefined && !hasOwnHeaders(response))
-    return isNamed ? undefined : [...given.slice(0, -1), withNames(response, headers)]
+function wholeHead(response: LinkedResponse, base: HeadBase, { given, headers }: Head): Headers | null {
+  if (given.at(-1) !== headers) {
+    const isPlain = given.length === 1 || (given.length === 2 && typeof given[1] === 'string')
+    // node would call `setHeader` for each of ours, which a package may have replaced
+    if (!isPlain || base.getRawHeaderNames === undefined || hasOwnHeaders(response)) return null
   }
-  const isPlain = given.length === 1 || (given.length === 2 && typeof given[1] === 'string')
-  if (!isPlain || base.getRawHeaderNames === undefined) return undefined
-  // node would call `setHeader` for each of ours, which a package may have replaced
-  return hasOwnHeaders(response) ? undefined : [...given, headers]
+  // what another package has put in the place of node's method may read or change them
+  const isRead = !isWriteHeadOfNode(base.writeHead) || (response[kNames] !== null && hasOwnHeaders(response))
+  return isRead ? withNames(response, headers) : headers
+}
+
+/** A copy with the case that names were set in. */
+function withNames(response: LinkedResponse, headers: Headers): Headers {
+  const named: Headers = {}
+  for (const key of Object.keys(headers)) named[nameOf(response, key)] = headers[key]
+  return named
 }
 
 function setEach(response: LinkedResponse, base: HeaderMethods, headers: Headers): void {
@@ -56,4 +86,41 @@ function keepOneFraming(response: LinkedResponse, base: HeaderMethods, headers: 
   if (headers['content-length'] === undefined) return
   if (base.hasHeader.call(response, 'transfer-encoding')) base.removeHeader.call(response, 'transfer-encoding')
   if (headers['transfer-encoding'] !== undefined) delete headers['transfer-encoding']
+}
+
+/**
+ * Node's `_storeHeader`, over that of a base: writes the lines of the reply's headers, and leaves to node what comes behind
+ * them, `Date` and what is about the connection. Where node must look at one of them, all are left to it.
+ */
+export function storeHeaderOver(base: Pick<HeadBase, '_storeHeader'>): StoreHeader {
+  return function storeHeader(this: LinkedResponse & Unsent, firstLine: string, headers?: unknown): void {
+    const store = base._storeHeader as StoreHeader
+    if (headers === null || headers !== underWay) return store.call(this, firstLine, headers)
+    const lines = store === storeHeaderOfNode && takesLines(this) ? linesOf(this, underWay) : undefined
+    if (lines === undefined)
+      store.call(this, firstLine, forNode(this, this[kNames] ? withNames(this, underWay) : underWay))
+    else if (length === undefined) store.call(this, firstLine + lines)
+    else storeWithLength(this, store, { lines: firstLine + lines, length })
+  }
+}
+
+/** Bytes, as the lines say that were written last; undefined where they do not. */
+let length: number | undefined
+
+/** Undefined where node must look at one of the headers. */
+function linesOf(response: LinkedResponse & Unsent, headers: Headers): string | undefined {
+  const names = response[kNames]
+  let lines = ''
+  length = undefined
+  for (const key of Object.keys(headers)) {
+    const name = headerName(names?.[key] ?? key)
+    if (name === undefined || name.kind === FRAMING) return undefined
+    let value: unknown = headers[key]
+    if (name.kind === LENGTH) length = Number(value)
+    else if (name.kind === DISPOSITION) value = dispositionText(response, value)
+    const line = lineOf(name, value)
+    if (line === undefined) return undefined
+    lines += line
+  }
+  return lines
 }

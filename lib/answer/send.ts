@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { CONNECTION_HEADERS, isSendable, unsendableNames } from '../errors/error-headers.js'
 import { removeContentHeaders } from './content-headers.js'
-import type { HeaderMethods } from './headers.js'
-import { writeOwnHead } from './own-head.js'
+import { type HeadBase, writeOwnHead } from './own-head.js'
 import {
   HANDED_OVER,
   kAnswered,
@@ -76,14 +75,13 @@ function reopen(response: LinkedResponse, reply: FastifyReply): void {
   for (const name of unsendableNames(reply.getHeaders())) reply.removeHeader(name)
 }
 
-type Base = HeaderMethods & { writeHead: unknown }
 export type HeadArguments = [status: number, ...rest: unknown[]]
 
 /**
  * Writes the head. What node refuses is thrown to a caller who can do something about it. Where Fastify is the caller,
  * from a hook, a stream or an error answer, the process would end: there the head goes out without what cannot be sent.
  */
-export function writeHeadSafely(response: LinkedResponse, base: Base, given: HeadArguments): LinkedResponse {
+export function writeHeadSafely(response: LinkedResponse, base: HeadBase, given: HeadArguments): LinkedResponse {
   try {
     const { statusMessage } = response
     if (statusMessage !== undefined && isNoPhrase(statusMessage)) refusePhrase(response, given)
@@ -122,7 +120,7 @@ function isHttp2Error(error: unknown): boolean {
 }
 
 /** Node's HTTP/2 takes one value of an `ETag` or a `Location`; several lines mean the same as their list (RFC 9110, section 5.3). */
-function joinValues(response: LinkedResponse, base: Base): void {
+function joinValues(response: LinkedResponse, base: HeadBase): void {
   const headers = response[kHeaders] ?? {}
   for (const name of Object.keys(headers)) Reflect.set(headers, name, joined(name, headers[name]))
   for (const name of base.getHeaderNames.call(response)) {
@@ -135,7 +133,7 @@ function joined(name: string, value: unknown): unknown {
   return Array.isArray(value) && name.toLowerCase() !== 'set-cookie' ? value.join(', ') : value
 }
 
-function clean(response: LinkedResponse, base: Base, error: unknown): void {
+function clean(response: LinkedResponse, base: HeadBase, error: unknown): void {
   const reply = response[kReply]
   if (reply !== null) logError(reply.log, { err: error }, 'The head goes out without a part that cannot be sent')
   if (statusLineError(response) !== undefined) cleanStatusLine(response)

@@ -18,8 +18,8 @@ import { ROUTES_RULES } from '../options/routes-options.js'
 import { checkOrigins, CORS } from './cors.js'
 import type { FastifyServerOptions } from 'fastify'
 import type { ExpressSide } from '../express/classes.js'
-import { headerName, putOnLine } from '../answer/header-names.js'
-import { type HeaderName, kRequestId, type LinkedRequest } from '../link/state.js'
+import { type HeaderName, headerName, noteSendable } from '../answer/header-names.js'
+import { kRequestId, type LinkedRequest } from '../link/state.js'
 import type { Runtime } from '../dispatch/runtime.js'
 import { clientErrorHandler } from './servers.js'
 import { FailureLog, frameworkErrorHandler, type AppParts } from './install-error-handler.js'
@@ -130,7 +130,7 @@ function requestId(request: object): string {
   const earlier = (request as Partial<LinkedRequest>)[kRequestId]
   if (earlier !== undefined) return earlier
   const id = randomId()
-  putOnLine(REQUEST_ID, id) // which need not be looked at when the head is written
+  noteSendable(REQUEST_ID, id) // which need not be looked at when the head is written
   return id
 }
 

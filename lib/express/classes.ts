@@ -6,10 +6,9 @@ import { type RequestClass, type ResponseClass, StatefulRequest, StatefulRespons
 import { kExpressSide, kLocals, type RuntimeKind, type LinkedResponse } from '../link/state.js'
 import { destroyEnded, type Dumpable, endUnread } from '../body/end-unread.js'
 import { tapDestroy, tapPush, tapRead } from '../body/tap.js'
-import { storeHeaderOver } from '../answer/head-lines.js'
-import type { Framed } from '../link/unsent-answer.js'
+import { storeHeaderOver } from '../answer/own-head.js'
 import { answeringMethods, type ResponseBase } from '../answer/end.js'
-import { headerMethods, type HeaderMethods } from '../answer/headers.js'
+import { headerMethods } from '../answer/headers.js'
 import { lateProofMethods, type WritingMethods } from '../answer/late-calls.js'
 import { json, lateProofAnswer, send, sendFile, status } from './response-members.js'
 import { ClosingError } from '../errors/refusals.js'
@@ -105,7 +104,7 @@ function createExpressClasses() {
 }
 
 /** The methods of node's response that ours go back to. */
-type Base = ResponseBase & WritingMethods & HeaderMethods & Framed
+type Base = ResponseBase & WritingMethods
 
 const incoming = http.IncomingMessage.prototype as http.IncomingMessage & Dumpable
 

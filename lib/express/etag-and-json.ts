@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import express from 'express'
-import { headerName, putOnLine } from '../answer/header-names.js'
-import type { HeaderName } from '../link/state.js'
+import { type HeaderName, headerName, noteSendable } from '../answer/header-names.js'
 
 type EtagFunction = (body: string | Uint8Array, encoding: undefined) => unknown
 
@@ -14,8 +13,8 @@ const EXPRESS_STRONG: unknown = express().set('etag', 'strong').get('etag fn')
  * ones. It also takes text as it is, where a function of the user's gets a Buffer, as in Express.
  */
 export function etagOf(setting: EtagFunction, body: string | Uint8Array): unknown {
-  if (setting === EXPRESS_WEAK) return sendable(`W/${entityTag(body)}`)
-  if (setting === EXPRESS_STRONG) return sendable(entityTag(body))
+  if (setting === EXPRESS_WEAK) return noted(`W/${entityTag(body)}`)
+  if (setting === EXPRESS_STRONG) return noted(entityTag(body))
   return setting(typeof body === 'string' ? Buffer.from(body) : body, undefined)
 }
 
@@ -27,8 +26,8 @@ function entityTag(body: string | Uint8Array): string {
 const ETAG = headerName('etag') as HeaderName
 
 /** A tag of ours need not be looked at when the head is written. */
-function sendable(tag: string): string {
-  putOnLine(ETAG, tag)
+function noted(tag: string): string {
+  noteSendable(ETAG, tag)
   return tag
 }
 

@@ -110,25 +110,12 @@ export interface LinkedRequest extends Request {
 
 export type HeaderValue = string | number | readonly string[] | undefined
 
-/** A name that node accepts, as it was given, and the line that it stood in last. */
-export interface HeaderName {
-  readonly given: string
-  /** The name as the reply keeps it. */
-  readonly key: string
-  /** Node has to see it, since it frames the message by it. */
-  readonly isNodes: boolean
-  /** The last value that was found to be one that node sends as it is. */
-  value: string | number | undefined
-  /** With it, and the line break. */
-  line: string
-}
-
 export interface LinkedResponse extends Response {
   [kReply]: FastifyReply | null
   /** The headers of the reply, which those of the response are one with until the head leaves (headers.ts). */
   [kHeaders]: Record<string, HeaderValue> | null
   /** The names of headers as they were set, by the names in lower case; null while all are in lower case. */
-  [kNames]: Record<string, HeaderName> | null
+  [kNames]: Record<string, string> | null
   /** OPEN until an answer is decided; `headersSent` is still false while a store or an onSend hook runs. */
   [kAnswered]: number
   /** The answer is a raw `end` that onSend hooks see; true when its author has set the length. */

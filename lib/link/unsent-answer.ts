@@ -1,4 +1,4 @@
-import { OutgoingMessage, type ServerResponse } from 'node:http'
+import { OutgoingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { findSymbol } from './private-names.js'
 
@@ -18,12 +18,14 @@ export function hasOwnHeaders(response: ServerResponse): boolean {
 }
 
 /** What node keeps of an answer until it is sent. */
-interface Unsent {
+export interface Unsent {
   /** The head, once it is written. */
   _header?: string | null
   _headerSent?: boolean
   /** Bytes. */
   _contentLength?: number | null
+  /** Set where code has removed the header. */
+  _removedContLen?: boolean
   /** False for HEAD and for statuses without a body. */
   _hasBody?: boolean
   /** Writes the head. */
@@ -33,7 +35,7 @@ interface Unsent {
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 /** Node writes the head and a text at once by itself. */
-const JOINS_TEXTS = major > 24 || (major === 24 && minor >= 22)
+const JOINS_TEXTS = major >= 26 || (major === 24 && minor >= 22)
 
 /** Characters or bytes; of a longer body, a copy would cost more than the second write. */
 const MOST_COPIED = 16_384
@@ -88,22 +90,41 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }
 
-/** What node reads or writes of an answer when it puts the head together. */
-export interface Framed extends Unsent {
-  /** Puts the head together of a status line and headers. */
-  _storeHeader?: StoreHeader
-  _removedContLen?: boolean
-  /** False for HTTP/1.0. */
-  useChunkedEncodingByDefault?: boolean
-}
-
 export type StoreHeader = (firstLine: string, headers?: unknown) => void
 
-/** Node's method that puts the head together; undefined without the name. */
-export const storeHeaderOfNode = (OutgoingMessage.prototype as Framed)._storeHeader
+const { writeHead, end } = ServerResponse.prototype
+const { _storeHeader } = OutgoingMessage.prototype as { _storeHeader?: StoreHeader }
+const FRAMED = ['_hasBody', '_contentLength', '_removedContLen', 'useChunkedEncodingByDefault', 'chunkedEncoding']
+const blank = new OutgoingMessage()
 
-/** Whether lines of ours may stand before those that node adds to a head: else it may have to take account of each of them. */
-export function takesLines(response: ServerResponse & Framed): boolean {
+/**
+ * Node's method that puts the head together of a status line and headers; undefined without the names, or where a package that was
+ * loaded before has put its own in the place of it.
+ */
+export const storeHeaderOfNode =
+  FRAMED.every((name) => name in blank) && isNodes(_storeHeader, '_storeHeader(firstLine, headers)')
+    ? _storeHeader
+    : undefined
+
+/** The same for node's `writeHead`. */
+export function isWriteHeadOfNode(method: unknown): boolean {
+  return method === writeHead && IS_WRITE_HEAD
+}
+const IS_WRITE_HEAD = isNodes(writeHead, 'writeHead(statusCode, reason, obj)')
+
+/** The same for node's `end`. */
+export function isEndOfNode(method: unknown): boolean {
+  return method === end && IS_END
+}
+const IS_END = isNodes(end, 'end(chunk, encoding, callback)')
+
+/** By its source: a function in its place can have its name. */
+function isNodes(method: unknown, beginning: string): boolean {
+  return typeof method === 'function' && Function.prototype.toString.call(method).startsWith(`function ${beginning} {`)
+}
+
+/** Whether lines of ours may stand before those that node adds to a head: those of a version before 1.1 depend on each other. */
+export function takesLines(response: ServerResponse): boolean {
   return response.useChunkedEncodingByDefault && !response.chunkedEncoding
 }
 
@@ -112,7 +133,7 @@ export function takesLines(response: ServerResponse & Framed): boolean {
  * there being no body, for which it adds neither a length nor chunks.
  */
 export function storeWithLength(
-  response: ServerResponse & Framed,
+  response: ServerResponse & Unsent,
   store: StoreHeader,
   { lines, length }: { lines: string; length: number }
 ): void {
