@@ -121,7 +121,7 @@ t.test('the private names that are leaned on are there', async (t) => {
         written.push(String(given[0]))
         return Object.getPrototypeOf(socket)._write.apply(socket, given)
       }
-      written.push(endInOneWrite(response as never, response.end as never, 'text'))
+      written.push(endInOneWrite(response as never, response.end as never, Buffer.from('text')))
     })
     t.teardown(() => server.close())
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -129,7 +129,7 @@ t.test('the private names that are leaned on are there', async (t) => {
     t.equal(await answer.text(), 'text')
     t.match(written, [/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 4\r\n\r\ntext$/, true])
     t.equal(
-      endInOneWrite({} as never, () => t.fail(), 'text'),
+      endInOneWrite({} as never, () => t.fail(), Buffer.from('text')),
       false,
       'and nothing is done without it'
     )
