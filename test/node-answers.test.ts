@@ -102,17 +102,22 @@ async function answers(t: any, address: string, requests: string): Promise<strin
   return (await wire.closed()).replaceAll(/^(?:date|keep-alive|x-request-id): .*\r\n/gim, '')
 }
 
+/** The same handler on a server of node's, and on ours. */
+async function serve(t: any, handle: (request: any, response: any) => void) {
+  const app = twinrouteExpress()
+  app.disable('x-powered-by').use(handle)
+  const started = await appOf(t, { routes: { a: { GET: () => 'a' } } })
+  started.use(handle)
+  const addresses = { 'twinroute/express': await listen(t, app as never), createApp: await addressOf(started) }
+  return { node: await listen(t, handle), addresses }
+}
+
 t.test('an answer that is ended by node code is byte for byte that of node', async (t) => {
   for (const [what, answer] of Object.entries(nodeAnswers)) {
     t.test(what, async (t) => {
       const handle = (request: any, response: any): void =>
         void (request.url === '/last' ? response.end('last') : answer(response))
-      const node = await listen(t, handle)
-      const app = twinrouteExpress()
-      app.disable('x-powered-by').use(handle)
-      const started = await appOf(t, { routes: { a: { GET: () => 'a' } } })
-      started.use(handle)
-      const addresses = { 'twinroute/express': await listen(t, app as never), createApp: await addressOf(started) }
+      const { node, addresses } = await serve(t, handle)
       for (const line of ['GET /a', 'HEAD /a']) {
         const bytes = await threeAnswers(t, node, line)
         for (const [name, address] of Object.entries(addresses))
@@ -133,12 +138,7 @@ t.test('a head is byte for byte that of node, whichever headers are in it', asyn
     refused = undefined
     return [await answers(t, address, requestFor(heads[at]!, at)), refused]
   }
-  const node = await listen(t, handle)
-  const app = twinrouteExpress()
-  app.disable('x-powered-by').use(handle)
-  const started = await appOf(t, { routes: { a: { GET: () => 'a' } } })
-  started.use(handle)
-  const addresses = { 'twinroute/express': await listen(t, app as never), createApp: await addressOf(started) }
+  const { node, addresses } = await serve(t, handle)
   for (const [at, one] of heads.entries()) {
     const bytes = await seen(node, at)
     for (const [name, address] of Object.entries(addresses))
