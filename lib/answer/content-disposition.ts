@@ -1,5 +1,5 @@
 import type { Unsent } from '../link/unsent-answer.js'
-import { DISPOSITION, headerName, isSendableText } from './header-names.js'
+import { DISPOSITION, headerName, isSendableText, LENGTH } from './header-names.js'
 import type { Headers } from './headers.js'
 
 /*
@@ -8,17 +8,28 @@ import type { Headers } from './headers.js'
  * which node then refuses or sends. Here it is sent as it was set.
  */
 
-/** What node should send for a value. */
-export function dispositionText({ _contentLength }: Unsent, value: unknown): unknown {
-  if (typeof value !== 'string' || !_contentLength) return value
+/**
+ * What node should send for a value.
+ * @param length bytes of the body, as far as node knows them when it comes to this header
+ */
+export function dispositionText(value: unknown, length: number | null | undefined): unknown {
+  if (typeof value !== 'string' || !length) return value
   const decoded = Buffer.from(value, 'latin1').toString()
   return isSendableText(decoded) ? decoded : value
 }
 
-/** Headers from which node makes that of its own accord. */
+/** Headers of which node, decoding the value, makes that text. A list, which node would take for bytes as well, is one text here. */
 export function forNode(response: Unsent, headers: Headers): Headers {
-  const found = Object.keys(headers).find((key) => headerName(key)?.kind === DISPOSITION)
-  if (found === undefined || !response._contentLength) return headers
-  const text = dispositionText(response, headers[found])
-  return typeof text === 'string' ? { ...headers, [found]: Buffer.from(text).toString('latin1') } : headers
+  let length = response._contentLength
+  let encoded = headers
+  for (const key of Object.keys(headers)) {
+    const kind = headerName(key)?.kind
+    const value: unknown = headers[key]
+    if (kind === LENGTH) length = Number(value)
+    else if (kind === DISPOSITION && length) {
+      const text = dispositionText(Array.isArray(value) ? value.join(', ') : value, length)
+      if (typeof text === 'string') encoded = { ...encoded, [key]: Buffer.from(text).toString('latin1') }
+    }
+  }
+  return encoded
 }

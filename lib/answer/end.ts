@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import express from 'express'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, handOver, type Chunk, type HeadArguments, writeHeadSafely } from './send.js'
-import type { HeadBase } from './own-head.js'
+import type { HeadBase } from './headers.js'
 import { failLate, isPastTimeout, tooLate } from './late-calls.js'
 import { hasHooks } from '../link/private-names.js'
 import { endInOneWrite, isEndOfNode } from '../link/unsent-answer.js'
@@ -34,6 +34,7 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * OPEN         a stream is delivered           send.ts: Fastify pipes it                            LEAVING
  * OPEN         writeHead                       node's writeHead, with the reply's headers           BEGUN
  * OPEN         write                           node's write, which calls writeHead                  BEGUN
+ * OPEN         the same, a header refused      it is left out (send.ts), which writeHead throws     BEGUN
  * OPEN         end, onSend hooks               sent with reply.send, so that onSend hooks run       HANDED_OVER
  * OPEN         end, no hooks to run            node's end, which calls writeHead                    BEGUN
  * OPEN         an error                        dispatch/failure.ts: to the error handler            FAILING

@@ -1,5 +1,4 @@
 import { isSendable } from '../errors/error-headers.js'
-import { kNames, type LinkedResponse } from '../link/state.js'
 
 /** A name that node accepts. */
 export interface HeaderName {
@@ -34,7 +33,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'content-disposition': DISPOSITION
 }
 
-/** Headers that have the same value in most answers of an application, and no secret of a user's. */
+/**
+ * Headers that have few values in the answers of an application, and no secret of a user's. The first values of each stay for
+ * ever: where they are of no use, others are looked at with each answer, as those of other headers are.
+ */
 const STEADY = [
   'Access-Control-Allow-Credentials',
   'Access-Control-Allow-Origin',
@@ -163,18 +165,4 @@ export function keyOf(name: unknown): string {
       return 'content-type'
   }
   return typeof name === 'string' ? (headerName(name)?.key ?? keyFor(name)) : ''
-}
-
-/** Objects made of it inherit nothing, and have a shape, which those of `Object.create(null)` have not. */
-const NOTHING: unknown = Object.create(null)
-
-/** Keeps the case of a name beside its header. */
-export function keepCase(response: LinkedResponse, key: string, name: string): void {
-  const names = (response[kNames] ??= Object.create(NOTHING as object) as Record<string, string>)
-  names[key] = name
-}
-
-/** A name as it was set. */
-export function nameOf(response: LinkedResponse, key: string): string {
-  return response[kNames]?.[key] ?? key
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { validateHeader, validateValue } from '../errors/error-headers.js'
+import type { StoreHeader } from '../link/unsent-answer.js'
 import { kAnswered, kHeaders, kNames, OPEN, type HeaderValue, type LinkedResponse } from '../link/state.js'
-import { headerName, isKept, keepCase, keyOf, nameOf } from './header-names.js'
+import { headerName, isKept, keyOf } from './header-names.js'
 
 /*
  * Express code sets headers on the response, Fastify code on the reply. An answer has one list of headers nevertheless,
@@ -26,6 +27,12 @@ export type HeaderMethods = WritingHeaders & ReadingHeaders
 type WritingHeaders = Pick<ServerResponse, 'setHeader' | 'appendHeader' | 'removeHeader'>
 type ReadingHeaders = Pick<ServerResponse, 'getHeader' | 'hasHeader' | 'getHeaders' | 'getHeaderNames'> & {
   getRawHeaderNames?: () => string[]
+}
+
+/** The methods of a base that write a head. */
+export interface HeadBase extends HeaderMethods {
+  writeHead: unknown
+  _storeHeader?: StoreHeader
 }
 
 export const COOKIES = 'set-cookie'
@@ -118,6 +125,20 @@ function keptValue(key: string, value: unknown): string | readonly string[] {
   return key === COOKIES ? [...list] : list
 }
 
+/** Objects made of it inherit nothing, and have a shape, which those of `Object.create(null)` have not. */
+const NOTHING: unknown = Object.create(null)
+
+/** Keeps the case of a name beside its header. */
+function keepCase(response: LinkedResponse, key: string, name: string): void {
+  const names = (response[kNames] ??= Object.create(NOTHING as object) as Record<string, string>)
+  names[key] = name
+}
+
+/** A name as it was set. */
+export function nameOf(response: LinkedResponse, key: string): string {
+  return response[kNames]?.[key] ?? key
+}
+
 /** Whether a header is only set again: by packages that set what Fastify gives `writeHead`, with names in lower case. */
 function isRepeated(response: LinkedResponse, key: string, value: unknown): boolean {
   return response[kAnswered] !== OPEN && response[kHeaders]?.[key] === value
@@ -150,7 +171,7 @@ export function joinHeaders(response: LinkedResponse, headers: Headers | null): 
   if (left === null || headers === null || left === headers) return
   for (const name of Object.keys(left)) {
     if (name === COOKIES) headers[name] = [...listOf(left[name]), ...listOf(headers[name])]
-    else headers[name] ??= left[name]
+    else if (valueOf(headers, name) === undefined) headers[name] = left[name]
   }
 }
 

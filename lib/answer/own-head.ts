@@ -9,21 +9,17 @@ import {
 } from '../link/unsent-answer.js'
 import { kHeaders, kNames, type LinkedResponse } from '../link/state.js'
 import { dispositionText, forNode } from './content-disposition.js'
-import { DISPOSITION, FRAMING, headerName, LENGTH, lineOf, nameOf } from './header-names.js'
-import { COOKIES, gatherCookies, type HeaderMethods, type Headers } from './headers.js'
+import { DISPOSITION, FRAMING, headerName, LENGTH, lineOf } from './header-names.js'
+import { headWithOurs, isListAlone } from './direct-head.js'
+import { COOKIES, gatherCookies, type HeadBase, type HeaderMethods, type Headers, nameOf } from './headers.js'
 
-/** The methods of a base that write a head. */
-export interface HeadBase extends HeaderMethods {
-  writeHead: unknown
-  _storeHeader?: StoreHeader
-}
 type WriteHead = (status: number, ...rest: unknown[]) => unknown
 
 /**
  * What node is writing the head of, in this call: the reply's headers or a copy of them. Only these are written as lines;
  * another object that code gives to `writeHead` is node's to read.
  */
-let underWay: Headers | null = null
+let headersUnderWay: Headers | null = null
 
 /**
  * Writes the head by a base's `writeHead`, with what the reply has. Node calls `setHeader` for each header it is given, and
@@ -34,12 +30,13 @@ export function writeOwnHead(response: LinkedResponse, base: HeadBase, given: re
   const isReply = headers !== null && given.at(-1) === headers // Fastify's own call
   if (headers !== null && headers[COOKIES] !== undefined) gatherCookies(response, base)
   if (isReply) keepOneFraming(response, base, headers)
+  if (isListAlone(response, base, given)) return Reflect.apply(base.writeHead as WriteHead, response, given)
   response[kHeaders] = null
-  const outer = underWay
+  const outer = headersUnderWay
   try {
     const whole = headers === null ? null : wholeHead(response, base, { given, headers })
     if (headers !== null && whole === null) setEach(response, base, headers)
-    underWay = whole
+    headersUnderWay = whole
     const full = whole === null || whole === given.at(-1) ? given : [...(isReply ? given.slice(0, -1) : given), whole]
     const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, full)
     if (whole !== null) response[kHeaders] = headers // node may have kept none of them, and they can still be read
@@ -49,7 +46,7 @@ export function writeOwnHead(response: LinkedResponse, base: HeadBase, given: re
     if (headers?.[COOKIES] !== undefined) base.removeHeader.call(response, COOKIES) // node has them twice otherwise
     throw error
   } finally {
-    underWay = outer
+    headersUnderWay = outer
   }
 }
 
@@ -92,19 +89,24 @@ function keepOneFraming(response: LinkedResponse, base: HeaderMethods, headers: 
  * Node's `_storeHeader`, over that of a base: writes the lines of the reply's headers, and leaves to node what comes behind
  * them, `Date` and what is about the connection. Where node must look at one of them, all are left to it.
  */
-export function storeHeaderOver(base: Pick<HeadBase, '_storeHeader'>): StoreHeader {
+export function storeHeaderOver(base: HeadBase): StoreHeader {
   return function storeHeader(this: LinkedResponse & Unsent, firstLine: string, headers?: unknown): void {
     const store = base._storeHeader as StoreHeader
-    if (headers === null || headers !== underWay) return store.call(this, firstLine, headers)
-    const lines = store === storeHeaderOfNode && takesLines(this) ? linesOf(this, underWay) : undefined
+    if (headers === null || headers !== headersUnderWay) {
+      return store.call(this, firstLine, this[kHeaders] === null ? headers : headWithOurs(this, base, headers))
+    }
+    const lines = store === storeHeaderOfNode && takesLines(this) ? linesOf(this, headersUnderWay) : undefined
     if (lines === undefined)
-      store.call(this, firstLine, forNode(this, this[kNames] ? withNames(this, underWay) : underWay))
+      store.call(this, firstLine, forNode(this, this[kNames] ? withNames(this, headersUnderWay) : headersUnderWay))
     else if (length === undefined) store.call(this, firstLine + lines)
     else storeWithLength(this, store, { lines: firstLine + lines, length })
   }
 }
 
-/** Bytes, as the lines say that were written last; undefined where they do not. */
+/**
+ * Bytes, as the lines say that were written last; undefined where they do not. A second result of `linesOf`, for which no object is
+ * made: no code of others runs before it is read.
+ */
 let length: number | undefined
 
 /** Undefined where node must look at one of the headers. */
@@ -116,10 +118,10 @@ function linesOf(response: LinkedResponse & Unsent, headers: Headers): string | 
     const name = headerName(names?.[key] ?? key)
     if (name === undefined || name.kind === FRAMING) return undefined
     let value: unknown = headers[key]
-    if (name.kind === LENGTH) length = Number(value)
-    else if (name.kind === DISPOSITION) value = dispositionText(response, value)
+    if (name.kind === DISPOSITION) value = dispositionText(value, length ?? response._contentLength)
     const line = lineOf(name, value)
     if (line === undefined) return undefined
+    if (name.kind === LENGTH) length = Number(value)
     lines += line
   }
   return lines

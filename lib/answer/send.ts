@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { CONNECTION_HEADERS, isSendable, unsendableNames } from '../errors/error-headers.js'
 import { removeContentHeaders } from './content-headers.js'
-import { type HeadBase, writeOwnHead } from './own-head.js'
+import type { HeadBase } from './headers.js'
+import { writeOwnHead } from './own-head.js'
 import {
   HANDED_OVER,
   kAnswered,
@@ -23,7 +24,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 export type Chunk = string | Uint8Array | undefined
 
 /** The answer that is being handed over in this turn: what node throws of it reaches the caller. */
-let underWay: LinkedResponse | null = null
+let answerUnderWay: LinkedResponse | null = null
 
 /**
  * Gives the payload to Fastify. An answer that node refuses to send (a status of 99, a header with a line break) is thrown
@@ -33,8 +34,8 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
   markAnswered(response, isStream(payload) ? LEAVING : HANDED_OVER)
   // checked before onSend hooks run; a status below 200 is no answer, which only a raw `end` may send
   const refused = statusLineError(response, lowestStatus)
-  const outer = underWay
-  underWay = response
+  const outer = answerUnderWay
+  answerUnderWay = response
   try {
     if (refused !== undefined) throw refused
     reply.send(payload)
@@ -42,13 +43,13 @@ export function handOver(response: LinkedResponse, reply: FastifyReply, payload:
     reopen(response, reply)
     throw error
   } finally {
-    underWay = outer
+    answerUnderWay = outer
   }
 }
 
 /** Whether a caller catches what is thrown while this answer's head is written; after asynchronous hooks there is none. */
 function isUnderWay(response: LinkedResponse): boolean {
-  return underWay === response
+  return answerUnderWay === response
 }
 
 /** The same memory as a Buffer, the one view that Fastify sends; a copy of memory that is shared, or of another realm. */
@@ -92,8 +93,7 @@ export function writeHeadSafely(response: LinkedResponse, base: HeadBase, given:
     if (misplaced.length > 0) {
       for (const name of misplaced) response.removeHeader(name)
       if (isHttp2Error(error)) joinValues(response, base)
-    } else if (isUnderWay(response) || (response[kAnswered] === OPEN && given.at(-1) !== response[kHeaders]))
-      throw error
+    } else if (isUnderWay(response) || isOfCaller(response, given, error as Error)) throw error
     else clean(response, base, error)
     const kept = sendable(response, given, misplaced)
     return writeOwnHead(response, base, kept) as LinkedResponse
@@ -104,6 +104,17 @@ export function writeHeadSafely(response: LinkedResponse, base: HeadBase, given:
 function refusePhrase(response: LinkedResponse, given: HeadArguments): void {
   const error = statusLineError(response)
   if (response[kReply] !== null && typeof given[1] !== 'string' && error !== undefined) throw error
+}
+
+/**
+ * Whether what node has refused came with this call of the application's. The head that node writes with a first `write` or `end` has
+ * no caller, where a stream is piped or a timer writes: what is refused then is a header of the reply, which a hook has set.
+ */
+function isOfCaller(response: LinkedResponse, given: HeadArguments, { code }: NodeJS.ErrnoException): boolean {
+  const headers = response[kHeaders]
+  if (response[kAnswered] !== OPEN || given.at(-1) === headers) return false
+  if (headers === null || code === 'ERR_HTTP_INVALID_STATUS_CODE') return true
+  return given.length > 1 && unsendableNames(headers).length === 0
 }
 
 /** The headers of which an answer of this kind can have none, where node has refused it for one of them. */
@@ -138,8 +149,25 @@ function clean(response: LinkedResponse, base: HeadBase, error: unknown): void {
   if (reply !== null) logError(reply.log, { err: error }, 'The head goes out without a part that cannot be sent')
   if (statusLineError(response) !== undefined) cleanStatusLine(response)
   const headers = response[kHeaders] ?? {}
-  for (const name of unsendableNames(headers)) Reflect.deleteProperty(headers, name)
+  for (const name of Object.keys(headers)) {
+    const value = certainValue(name, headers[name])
+    if (value === undefined) Reflect.deleteProperty(headers, name)
+    else Reflect.set(headers, name, value)
+  }
   for (const name of unsendableNames(base.getHeaders.call(response))) base.removeHeader.call(response, name)
+}
+
+/** A value that node refuses at no time: an object's text can be another when it is asked for again, and a length may be a bigint. */
+function certainValue(name: string, value: unknown): unknown {
+  if (!isSendable(name, value)) return undefined
+  if (typeof value === 'string' || typeof value === 'number') return value
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
+  try {
+    const text = String(value)
+    return isSendable(name, text) ? text : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The arguments of `writeHead` without a phrase of their own, and with the headers that can be sent. */
