@@ -101,11 +101,12 @@ function isDecodable(segment: string): boolean {
 function runRouter(app: TwinrouteExpress, reply: FastifyReply): void {
   const response = reply.raw as LinkedResponse
   const request = reply.request.raw as LinkedRequest
+  const { router } = app // its getter is called once
   // not app.enabled(), which looks through the settings of all applications around this one
   if ((app.settings as Record<string, unknown>)['x-powered-by']) tellPoweredBy(request, reply)
   response.locals ??= Object.create(null) as Record<string, unknown>
-  indexRouter(app.router)
-  app.router(request, response, (error: unknown) => answerFinally(app, reply, error))
+  indexRouter(router)
+  router(request, response, (error: unknown) => answerFinally(app, reply, error))
 }
 
 /**

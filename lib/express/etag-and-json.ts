@@ -1,6 +1,10 @@
-import { hash } from 'node:crypto'
+import crypto from 'node:crypto'
 import express from 'express'
 import { type HeaderName, headerName, noteSendable } from '../answer/header-names.js'
+
+// read once: V8 looks up a member of a module or of a class at each use
+const { hash } = crypto
+const { byteLength } = Buffer
 
 type EtagFunction = (body: string | Uint8Array, encoding: undefined) => unknown
 
@@ -20,7 +24,7 @@ export function etagOf(setting: EtagFunction, body: string | Uint8Array): unknow
 
 /** As the `etag` package writes it: length in hexadecimal, a dash, 27 characters of the SHA-1. */
 function entityTag(body: string | Uint8Array): string {
-  return `"${Buffer.byteLength(body).toString(16)}-${hash('sha1', body, 'base64').slice(0, 27)}"`
+  return `"${byteLength(body).toString(16)}-${hash('sha1', body, 'base64').slice(0, 27)}"`
 }
 
 const ETAG = headerName('etag') as HeaderName

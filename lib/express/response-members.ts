@@ -10,16 +10,18 @@ import { HANDED_OVER, isAnswered, kAnswered, kReply, type LinkedResponse } from 
 
 const BYTES = 'application/octet-stream'
 
-const { json: expressOwnJson, send: expressSend } = express.response
+// read once: V8 looks up a member of the function `express` at each use
+const { response: expressResponse } = express
+const { json: expressOwnJson, send: expressSend } = expressResponse
 
 /** Whether a middleware has replaced `json` or `send` on this response, or another package on Express's own for all. */
 export function hasOtherJson(response: LinkedResponse): boolean {
-  return response.json !== json || express.response.json !== expressOwnJson || hasOtherSend(response)
+  return response.json !== json || expressResponse.json !== expressOwnJson || hasOtherSend(response)
 }
 
 /** The same for `send`. */
 export function hasOtherSend(response: LinkedResponse): boolean {
-  return response.send !== send || express.response.send !== expressSend
+  return response.send !== send || expressResponse.send !== expressSend
 }
 
 /**
@@ -27,10 +29,10 @@ export function hasOtherSend(response: LinkedResponse): boolean {
  * `reply.send`: onSend hooks run, and type and ETag go out in the one header object Fastify writes.
  */
 export function send(this: LinkedResponse, body?: unknown): LinkedResponse {
-  if (express.response.send !== expressSend) {
+  if (expressResponse.send !== expressSend) {
     return isLate(this)
       ? refuseSecond(this, 'response.send()')
-      : (express.response.send.call(this, body) as LinkedResponse)
+      : (expressResponse.send.call(this, body) as LinkedResponse)
   }
   switch (typeof body) {
     case 'string':
@@ -50,16 +52,16 @@ export function send(this: LinkedResponse, body?: unknown): LinkedResponse {
 /** `response.status` as Express 5's; while hooks run for an answer, a second one cannot change what the first is called. */
 export function status(this: LinkedResponse, code: number): LinkedResponse {
   if (this[kAnswered] === HANDED_OVER) return tooLate(this, 'response.status()')
-  return express.response.status.call(this, code) as LinkedResponse
+  return expressResponse.status.call(this, code) as LinkedResponse
 }
 
 /** `response.json` as Express 5's. JSON settings of the app and a replaced `send` are honoured. */
 export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
   const settings = this.app.settings as Record<string, unknown>
-  const isReplaced = express.response.json !== expressOwnJson || hasOtherSend(this)
+  const isReplaced = expressResponse.json !== expressOwnJson || hasOtherSend(this)
   if (isReplaced || settings['json escape'] || settings['json replacer'] || settings['json spaces']) {
     if (isLate(this)) return refuseSecond(this, 'response.json()')
-    return express.response.json.call(this, body) as LinkedResponse
+    return expressResponse.json.call(this, body) as LinkedResponse
   }
   const text = JSON.stringify(body) as string | undefined
   if (text === undefined) {
@@ -75,7 +77,7 @@ export function json(this: LinkedResponse, body?: unknown): LinkedResponse {
 /** Express's further ways to answer, which set headers first: after an answer they are mistakes like a second `send`. */
 export function lateProofAnswer(name: 'jsonp' | 'redirect' | 'sendStatus') {
   return function (this: LinkedResponse, ...given: unknown[]): unknown {
-    return isLate(this) ? refuseSecond(this, `response.${name}()`) : Reflect.apply(express.response[name], this, given)
+    return isLate(this) ? refuseSecond(this, `response.${name}()`) : Reflect.apply(expressResponse[name], this, given)
   }
 }
 
@@ -86,7 +88,7 @@ export function lateProofAnswer(name: 'jsonp' | 'redirect' | 'sendStatus') {
 export function sendFile(this: LinkedResponse, path: unknown, ...given: unknown[]): unknown {
   const [options] = given
   const read = typeof options === 'object' && options !== null ? readOptions(options) : options
-  return Reflect.apply(express.response.sendFile, this, [path, read, ...given.slice(1)])
+  return Reflect.apply(expressResponse.sendFile, this, [path, read, ...given.slice(1)])
 }
 
 /** A copy of what can be listed; `download` passes options that inherit those of its caller. */
@@ -180,5 +182,5 @@ function payloadFor(response: LinkedResponse, reply: FastifyReply, { chunk, type
 /** Express's own way, for what reply.send cannot do: a response without a reply, or with a Transfer-Encoding of the user's. */
 function finishRaw(response: LinkedResponse, { chunk, type }: Payload): LinkedResponse {
   if (type !== undefined) response.setHeader('Content-Type', type)
-  return express.response.send.call(response, typeof chunk === 'string' ? Buffer.from(chunk) : chunk) as LinkedResponse
+  return expressResponse.send.call(response, typeof chunk === 'string' ? Buffer.from(chunk) : chunk) as LinkedResponse
 }

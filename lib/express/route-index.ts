@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import parseUrl from 'parseurl'
+import { knowMethods } from './route-methods.js'
 
 /** What Express's router keeps of one `use`, `get` or `route` call, as far as it is read here. */
 export interface RouterLayer {
@@ -51,7 +53,7 @@ export function indexRouter(router: object): void {
   // one for all requests: the router reads its stack once, before anything else runs
   const view = Object.create(layered) as LayeredRouter
   layered.handle = function (request, response, next) {
-    view.stack = index.stackFor(request.url ?? '')
+    view.stack = index.stackFor(pathnameOf(request))
     handle.call(view, request, response, next)
   }
 }
@@ -68,13 +70,11 @@ class RouteIndex {
     this.#router = router
   }
 
-  /** The layers to try for a URL, in their order. */
-  stackFor(url: string): RouterLayer[] {
+  /** The layers to try for a path, in their order. */
+  stackFor(path: string | undefined): RouterLayer[] {
     if (this.#router.stack !== this.#watched) this.#watch(this.#router.stack)
     if (!this.#isCurrent) this.#build()
-    if (this.#layers.length < WORTHWHILE || url.charCodeAt(0) !== SLASH) return this.#layers
-    const end = url.indexOf('?')
-    const path = end === -1 ? url : url.slice(0, end)
+    if (this.#layers.length < WORTHWHILE || path?.charCodeAt(0) !== SLASH) return this.#layers
     return this.#collect(path, candidatesAt(placeOf(this.#root, path)))
   }
 
@@ -99,6 +99,7 @@ class RouteIndex {
     for (const [position, layer] of this.#layers.entries()) {
       placeFor(this.#root, literalSegments(pathOf(layer))).own.push(position)
       if (isRouter(layer.handle)) indexRouter(layer.handle)
+      knowMethods(layer.route)
     }
   }
 
@@ -118,9 +119,20 @@ class RouteIndex {
 }
 
 /**
+ * The path as the router reads it, which keeps it on the request: the same text, since to compare two that are cut out of one URL takes
+ * a call of V8's runtime.
+ */
+function pathnameOf(request: IncomingMessage): string | undefined {
+  try {
+    return parseUrl(request)?.pathname ?? undefined
+  } catch {
+    return undefined // as the router does, which then runs none of its layers
+  }
+}
+
+/**
  * Takes the place of layers that cannot match. It matches nothing itself. When the router has another path, it puts back all layers
- * from here on, since others may match: a handler in front has rewritten `request.url`, or the URL has characters that the router's
- * parser reads otherwise.
+ * from here on, since others may match: a handler in front has rewritten `request.url`.
  */
 class Sentinel implements RouterLayer {
   readonly route = undefined
