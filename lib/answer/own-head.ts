@@ -11,7 +11,7 @@ import { kHeaders, kNames, type LinkedResponse } from '../link/state.js'
 import { dispositionText, forNode } from './content-disposition.js'
 import { DISPOSITION, FRAMING, headerName, LENGTH, lineOf } from './header-names.js'
 import { headWithOurs, isListAlone } from './direct-head.js'
-import { COOKIES, gatherCookies, type HeadBase, type HeaderMethods, type Headers, nameOf } from './headers.js'
+import { COOKIES, gatherCookies, type HeadBase, type HeaderMethods, type Headers, nameOf, valueAt } from './headers.js'
 
 type WriteHead = (status: number, ...rest: unknown[]) => unknown
 
@@ -38,7 +38,9 @@ export function writeOwnHead(response: LinkedResponse, base: HeadBase, given: re
     if (headers !== null && whole === null) setEach(response, base, headers)
     headersUnderWay = whole
     const full = whole === null || whole === given.at(-1) ? given : [...(isReply ? given.slice(0, -1) : given), whole]
-    const head: unknown = Reflect.apply(base.writeHead as WriteHead, response, full)
+    const write = base.writeHead as WriteHead
+    const head =
+      full.length === 2 ? write.call(response, full[0] as number, full[1]) : Reflect.apply(write, response, full)
     if (whole !== null) response[kHeaders] = headers // node may have kept none of them, and they can still be read
     return head
   } catch (error) {
@@ -117,7 +119,7 @@ function linesOf(response: LinkedResponse & Unsent, headers: Headers): string | 
   for (const key of Object.keys(headers)) {
     const name = headerName(names?.[key] ?? key)
     if (name === undefined || name.kind === FRAMING) return undefined
-    let value: unknown = headers[key]
+    let value: unknown = valueAt(headers, key)
     if (name.kind === DISPOSITION) value = dispositionText(value, length ?? response._contentLength)
     const line = lineOf(name, value)
     if (line === undefined) return undefined

@@ -32,6 +32,8 @@ interface Place {
   /** Layers whose literal beginning ends here, as positions in the stack. */
   readonly own: number[]
   readonly below: Map<string, Place>
+  /** The place below, where there is one: most applications have all their routes below `/api`. */
+  only: { readonly segment: string; readonly place: Place } | null
   readonly above: Place | null
   /** The positions of all layers that can match a path that leads here, in their order; made on first use. */
   candidates: readonly number[] | null
@@ -157,7 +159,7 @@ class Sentinel implements RouterLayer {
 }
 
 function createPlace(above: Place | null): Place {
-  return { own: [], below: new Map(), above, candidates: null }
+  return { own: [], below: new Map(), only: null, above, candidates: null }
 }
 
 function placeFor(root: Place, segments: readonly string[]): Place {
@@ -167,6 +169,7 @@ function placeFor(root: Place, segments: readonly string[]): Place {
     if (below === undefined) {
       below = createPlace(place)
       place.below.set(segment, below)
+      place.only = place.below.size === 1 ? { segment, place: below } : null
     }
     place = below
   }
@@ -176,15 +179,27 @@ function placeFor(root: Place, segments: readonly string[]): Place {
 /** The deepest place on the way of a path. */
 function placeOf(root: Place, path: string): Place {
   let place = root
-  for (let start = 1; place.below.size > 0;) {
-    const end = path.indexOf('/', start)
-    const below = place.below.get((end === -1 ? path.slice(start) : path.slice(start, end)).toLowerCase())
+  for (let start = 1; start <= path.length && place.below.size > 0;) {
+    const { only } = place
+    const isOnly = only !== null && isSegment(path, start, only.segment)
+    const end = isOnly ? start + only.segment.length : endOfSegment(path, start)
+    const below = isOnly ? only.place : place.below.get(path.slice(start, end).toLowerCase())
     if (below === undefined) return place
     place = below
-    if (end === -1) return place
     start = end + 1
   }
   return place
+}
+
+function endOfSegment(path: string, start: number): number {
+  const end = path.indexOf('/', start)
+  return end === -1 ? path.length : end
+}
+
+/** Whether a path has this segment from here on, as it is written. */
+function isSegment(path: string, start: number, segment: string): boolean {
+  const end = start + segment.length
+  return path.startsWith(segment, start) && (end === path.length || path.charCodeAt(end) === SLASH)
 }
 
 function candidatesAt(place: Place): readonly number[] {
