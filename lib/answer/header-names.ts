@@ -142,7 +142,7 @@ export function lineOf(name: HeaderName, value: unknown): string | undefined {
   return name.kept?.get(value) ?? newLine(name, value)
 }
 
-/** Digits only, as a length is: told in a tenth of the time that a regular expression takes. */
+/** Digits only, as a length is; the regular expression for other values takes 200 instructions. */
 function isWhole(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
