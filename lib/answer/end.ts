@@ -32,7 +32,7 @@ import { callbackIn, refuseWrite } from './status-line.js'
  * OPEN         write, end, refused by node     to the error handler (status-line.ts)                FAILING
  * OPEN         send, json                      send.ts: reply.send, onSend hooks                    HANDED_OVER
  * OPEN         a stream is delivered           send.ts: Fastify pipes it                            LEAVING
- * OPEN         write, end, a header refused    node's, without it (send.ts); writeHead throws it     BEGUN
+ * OPEN         writeHead, refused by node      thrown if it was given, else left out (send.ts)       -, BEGUN
  * OPEN         writeHead                       node's writeHead, with the reply's headers           BEGUN
  * OPEN         write                           node's write, which calls writeHead                  BEGUN
  * OPEN         end, onSend hooks               sent with reply.send, so that onSend hooks run       HANDED_OVER
