@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import parseUrl from 'parseurl'
+import { candidatesAt, createPlace, literalSegments, type Place, placeFor, placeOf, SLASH } from './path-places.js'
 import { knowMethods } from './route-methods.js'
 
 /** What Express's router keeps of one `use`, `get` or `route` call, as far as it is read here. */
@@ -22,22 +23,6 @@ export interface LayeredRouter {
 
 /** Below this many layers, trying them all costs less than the look-up. */
 const WORTHWHILE = 8
-
-/** Characters with a meaning in a path pattern of Express 5; the text before the first of them is literal. */
-const SYNTAX = /[{}[\]()*+?!:\\"]/
-
-const SLASH = 47
-
-interface Place {
-  /** Layers whose literal beginning ends here, as positions in the stack. */
-  readonly own: number[]
-  readonly below: Map<string, Place>
-  /** The place below, where there is one: most applications have all their routes below `/api`. */
-  only: { readonly segment: string; readonly place: Place } | null
-  readonly above: Place | null
-  /** The positions of all layers that can match a path that leads here, in their order; made on first use. */
-  candidates: readonly number[] | null
-}
 
 /**
  * Lets Express's own router skip the layers that cannot match a path. Express tries every layer with a regular expression,
@@ -158,72 +143,8 @@ class Sentinel implements RouterLayer {
   }
 }
 
-function createPlace(above: Place | null): Place {
-  return { own: [], below: new Map(), only: null, above, candidates: null }
-}
-
-function placeFor(root: Place, segments: readonly string[]): Place {
-  let place = root
-  for (const segment of segments) {
-    let below = place.below.get(segment)
-    if (below === undefined) {
-      below = createPlace(place)
-      place.below.set(segment, below)
-      place.only = place.below.size === 1 ? { segment, place: below } : null
-    }
-    place = below
-  }
-  return place
-}
-
-/** The deepest place on the way of a path. */
-function placeOf(root: Place, path: string): Place {
-  let place = root
-  for (let start = 1; start <= path.length && place.below.size > 0;) {
-    const { only } = place
-    const isOnly = only !== null && isSegment(path, start, only.segment)
-    const end = isOnly ? start + only.segment.length : endOfSegment(path, start)
-    const below = isOnly ? only.place : place.below.get(path.slice(start, end).toLowerCase())
-    if (below === undefined) return place
-    place = below
-    start = end + 1
-  }
-  return place
-}
-
-function endOfSegment(path: string, start: number): number {
-  const end = path.indexOf('/', start)
-  return end === -1 ? path.length : end
-}
-
-/** Whether a path has this segment from here on, as it is written. */
-function isSegment(path: string, start: number, segment: string): boolean {
-  const end = start + segment.length
-  return path.startsWith(segment, start) && (end === path.length || path.charCodeAt(end) === SLASH)
-}
-
-function candidatesAt(place: Place): readonly number[] {
-  if (place.candidates !== null) return place.candidates
-  const above = place.above === null ? [] : candidatesAt(place.above)
-  place.candidates = [...above, ...place.own].toSorted((a, b) => a - b)
-  return place.candidates
-}
-
 function pathOf({ rawPath, route }: RouterLayer): unknown {
   return rawPath ?? (route as { path?: unknown } | undefined)?.path
-}
-
-/**
- * The literal segments a path pattern begins with, in lower case: `['api', 'users']` of `/api/users/:id`. None where that is
- * not certain. Letters beyond ASCII are left out, since regular expressions and `toLowerCase` fold them differently.
- */
-function literalSegments(path: unknown): readonly string[] {
-  if (typeof path !== 'string' || !path.startsWith('/')) return []
-  const syntax = path.search(SYNTAX)
-  const literal = syntax === -1 ? path.replace(/\/+$/, '') : path.slice(0, path.lastIndexOf('/', syntax))
-  const segments = literal.split('/').slice(1)
-  const certain = segments.findIndex((segment) => segment === '' || !/^[\x20-\x7e]+$/.test(segment))
-  return (certain === -1 ? segments : segments.slice(0, certain)).map((segment) => segment.toLowerCase())
 }
 
 function isRouter(handle: unknown): handle is object {
