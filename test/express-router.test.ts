@@ -308,3 +308,65 @@ t.test(
     await Promise.all([reference.close(), tested.close()])
   }
 )
+
+/** What code does with the routes of an application that has more than eight. */
+const REGISTERED: Record<string, (app: App) => void> = {
+  'a handler registers the route that the request asks for': (app) => {
+    app.use('/late', (_request, _response, next) => {
+      app.get('/late/x', (_request, response) => void response.send('late'))
+      next()
+    })
+  },
+  'a route cannot be changed any more': (app) => {
+    const route = app.route('/late/x')
+    route.get((_request, response) => void response.send('frozen'))
+    Object.freeze(route)
+    app.get('/n/behind', (_request, response) => void response.send('behind'))
+  },
+  'methods are asked for in a route that has some of them': (app) => {
+    app.route('/late/x').post((_request, response) => void response.send('post'))
+    app.patch('/late/x', (_request, response) => void response.send('patch'))
+    app.all('/n/behind', (request, response) => void response.send(request.method))
+  }
+}
+
+for (const [what, add] of Object.entries(REGISTERED)) {
+  t.test(`${what}: the answers are those of Express`, async (t) => {
+    const answers = async (factory: Factory): Promise<string[]> => {
+      const app = factory()
+      for (let index = 0; index < 20; index++)
+        app.get(`/n/${index}`, (_request, response) => void response.send(`${index}`))
+      add(app)
+      const { ask, close } = await start(app)
+      const given: string[] = []
+      for (const path of ['/late/x', '/n/behind', '/n/7', '/late/x'])
+        for (const method of ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'SEARCH'])
+          given.push(`${method} ${path}: ${await ask(method, path)}`)
+      await close()
+      return given
+    }
+    t.strictSame(await answers(twinroute), await answers(express))
+  })
+}
+
+t.test(
+  'a package that replaces how a route is asked for its methods decides, before the first request and behind it',
+  async (t) => {
+    const app = twinroute()
+    for (let index = 0; index < 20; index++)
+      app.get(`/n/${index}`, (_request, response) => void response.sendStatus(200))
+    const routes = (express as unknown as { Route: { prototype: { _handlesMethod: (method: string) => boolean } } })
+      .Route.prototype
+    const { _handlesMethod } = routes
+    t.teardown(() => void (routes._handlesMethod = _handlesMethod))
+    const { ask, close } = await start(app)
+    const refuse = (): boolean => false
+    routes._handlesMethod = refuse
+    t.match(await ask('GET', '/n/7'), /^404/)
+    routes._handlesMethod = _handlesMethod
+    t.match(await ask('GET', '/n/7'), /^200/)
+    routes._handlesMethod = refuse
+    t.match(await ask('GET', '/n/7'), /^404/)
+    await close()
+  }
+)

@@ -170,3 +170,53 @@ t.test('a list of headers that writeHead is given leaves whole, as on plain Fast
     t.strictSame(await ask(t, await addressOf(app), '/', { lines }), wanted, how)
   }
 })
+
+/** What `writeHead` is given, and what leaves of it where a hook has set a header that cannot be sent. */
+const begun: Record<string, { given: unknown[]; status: string; lines: string[] }> = {
+  'a status and headers': { given: [401, { 'X-Own': '1' }], status: '401 Unauthorized', lines: ['X-Own: 1'] },
+  'a phrase as well': { given: [403, 'Not you', { 'X-Own': '1' }], status: '403 Not you', lines: ['X-Own: 1'] },
+  'a list': { given: [201, ['X-Own', '1']], status: '201 Created', lines: ['X-Own: 1'] },
+  'a header that cannot be sent': { given: [201, { 'X-Own': '\u4e2d' }], status: 'ERR_INVALID_CHAR', lines: [] },
+  'such a phrase': { given: [201, '\u4e2d', { 'X-Own': '1' }], status: 'ERR_INVALID_CHAR', lines: [] },
+  'no status': { given: [99, { 'X-Own': '1' }], status: 'ERR_INVALID_CHAR', lines: [] } // node comes to the hook's header first
+}
+
+t.test(
+  'status, phrase and headers of writeHead leave where a hook has set what cannot be sent; what they have of it is thrown',
+  async (t) => {
+    for (const [what, { given, status, lines }] of Object.entries(begun)) {
+      let thrown: string | undefined
+      const GET: Handle = (_request, response) => {
+        try {
+          response.writeHead(...given).end(BYTE)
+        } catch (error: any) {
+          thrown = error.code
+          response.statusCode = 202
+          response.end(BYTE)
+        }
+      }
+      const app = await appOf(t, { routes: { a: { GET } } })
+      app.addHook('onRequest', async (_request: any, reply: any) => void reply.header('x-user', '\u4e2d'))
+      const wire = new Wire(t, await addressOf(app))
+      await wire.write('GET /api/a HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n')
+      const [top = ''] = (await wire.closed()).split('\r\n\r\n', 1)
+      t.equal(thrown ?? top.split('\r\n')[0]?.replace('HTTP/1.1 ', ''), status, what)
+      t.strictSame(top.match(/^x-own.*$/gim) ?? [], lines, what)
+      if (thrown !== undefined) t.match(top, /^HTTP\/1.1 202 /)
+    }
+  }
+)
+
+t.test('a list of values keeps its lines where another header is left out', async (t) => {
+  const GET: Handle = (_request, response) => {
+    response.setHeader('X-A', [1, 2]).setHeader('Set-Cookie', ['a=1', 2])
+    stream().pipe(response)
+  }
+  const app = await appOf(t, { routes: { a: { GET } } })
+  app.addHook('onRequest', async (_request: any, reply: any) => void reply.header('x-user', '\u4e2d'))
+  const { lines } = await ask(t, await addressOf(app), '/api/a', { lines: /^(?:x-a|set-cookie).*$/gim })
+  t.strictSame(
+    lines.map((line) => line.toLowerCase()),
+    ['x-a: 1', 'x-a: 2', 'set-cookie: a=1', 'set-cookie: 2']
+  )
+})

@@ -37,7 +37,7 @@ export function headWithOurs(response: LinkedResponse, base: HeadBase, given: un
 }
 
 /** Of what `writeHead` takes: an object, names and values in turns, or pairs of them; undefined for a list that node refuses. */
-function pairsOf(given: unknown): (readonly unknown[])[] | undefined {
+export function pairsOf(given: unknown): (readonly unknown[])[] | undefined {
   if (!Array.isArray(given)) return Object.entries(given ?? {})
   if (Array.isArray(given[0])) return given as unknown[][]
   if (given.length % 2 === 1) return undefined

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { CONNECTION_HEADERS, isSendable, unsendableNames } from '../errors/error-headers.js'
 import { removeContentHeaders } from './content-headers.js'
+import { pairsOf } from './direct-head.js'
 import type { HeadBase } from './headers.js'
 import { writeOwnHead } from './own-head.js'
 import {
@@ -110,11 +111,21 @@ function refusePhrase(response: LinkedResponse, given: HeadArguments): void {
  * Whether what node has refused came with this call of the application's. The head that node writes with a first `write` or `end` has
  * no caller, where a stream is piped or a timer writes: what is refused then is a header of the reply, which a hook has set.
  */
-function isOfCaller(response: LinkedResponse, given: HeadArguments, { code }: NodeJS.ErrnoException): boolean {
+function isOfCaller(response: LinkedResponse, given: HeadArguments, { code = '' }: NodeJS.ErrnoException): boolean {
   const headers = response[kHeaders]
   if (response[kAnswered] !== OPEN || given.at(-1) === headers) return false
-  if (headers === null || code === 'ERR_HTTP_INVALID_STATUS_CODE') return true
-  return given.length > 1 && unsendableNames(headers).length === 0
+  if (headers === null || code.includes('STATUS')) return true // as node's errors are called, of HTTP/1 and HTTP/2
+  return given.length > 1 && (isRefused(given) || unsendableNames(headers).length === 0)
+}
+
+/** Whether node would refuse these arguments by themselves. */
+function isRefused(given: HeadArguments): boolean {
+  const [statusCode, phrase] = given
+  const statusMessage = typeof phrase === 'string' ? phrase : ''
+  if (statusLineError({ statusCode, statusMessage }) !== undefined) return true
+  const headers = given.at(-1)
+  if (typeof headers !== 'object') return false
+  return pairsOf(headers)?.some(([name, value]) => !isSendable(name as string, value)) ?? true
 }
 
 /** The headers of which an answer of this kind can have none, where node has refused it for one of them. */
@@ -161,27 +172,30 @@ function clean(response: LinkedResponse, base: HeadBase, error: unknown): void {
 function certainValue(name: string, value: unknown): unknown {
   if (!isSendable(name, value)) return undefined
   if (typeof value === 'string' || typeof value === 'number') return value
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
   try {
-    const text = String(value)
-    return isSendable(name, text) ? text : undefined
+    const texts = Array.isArray(value) ? value.map(String) : String(value)
+    return isSendable(name, texts) ? texts : undefined
   } catch {
     return undefined
   }
 }
 
-/** The arguments of `writeHead` without a phrase of their own, and with the headers that can be sent. */
+/** The arguments of `writeHead` with the headers that can be sent, and without a status or a phrase that cannot. */
 function sendable(response: LinkedResponse, given: HeadArguments, misplaced: readonly string[]): HeadArguments {
   const headers = given.at(-1)
   if (Array.isArray(headers)) return given
-  if (typeof headers !== 'object' || headers === null) return [response.statusCode]
-  if (headers === response[kHeaders]) return [response.statusCode, headers]
+  const line = sendableLine(response, given)
+  if (typeof headers !== 'object' || headers === null) return line
+  if (headers === response[kHeaders]) return [...line, headers]
   const kept = Object.entries(headers).filter(
     ([name, value]) => ![...misplaced, 'trailer'].includes(name.toLowerCase()) && isSendable(name, value)
   )
   const isHttp2 = misplaced === CONNECTION_HEADERS
-  return [
-    response.statusCode,
-    Object.fromEntries(kept.map(([name, value]) => [name, isHttp2 ? joined(name, value) : value]))
-  ]
+  return [...line, Object.fromEntries(kept.map(([name, value]) => [name, isHttp2 ? joined(name, value) : value]))]
+}
+
+function sendableLine(response: LinkedResponse, [statusCode, phrase]: HeadArguments): HeadArguments {
+  if (statusLineError({ statusCode, statusMessage: '' }) !== undefined) return [response.statusCode]
+  const isPhrase = typeof phrase === 'string' && statusLineError({ statusCode, statusMessage: phrase }) === undefined
+  return isPhrase ? [statusCode, phrase] : [statusCode]
 }

@@ -2,8 +2,10 @@ import { kAnswered, kReply, OPEN, type LinkedRequest, type LinkedResponse } from
 
 const NOT_IN_STATUS_LINE = /[^\t\x20-\x7e\x80-\xff]/u
 
+type StatusLine = Pick<LinkedResponse, 'statusCode' | 'statusMessage'>
+
 /** The error for a status or a reason phrase that node refuses to write; undefined when it would write both. */
-export function statusLineError({ statusCode, statusMessage }: LinkedResponse, lowest = 100): Error | undefined {
+export function statusLineError({ statusCode, statusMessage }: StatusLine, lowest = 100): Error | undefined {
   const isStatus = typeof statusCode === 'number' || typeof statusCode === 'string'
   if (!isStatus || !(statusCode >= lowest && statusCode <= 999)) {
     const given = isStatus ? String(statusCode) : `of type ${typeof statusCode}`

@@ -82,12 +82,12 @@ class RouteIndex {
 
   #build(): void {
     this.#root = createPlace(null)
-    this.#isCurrent = true
     for (const [position, layer] of this.#layers.entries()) {
       placeFor(this.#root, literalSegments(pathOf(layer))).own.push(position)
       if (isRouter(layer.handle)) indexRouter(layer.handle)
       knowMethods(layer.route)
     }
+    this.#isCurrent = true
   }
 
   /** The candidates as a stack, with a sentinel wherever layers are left out. */
@@ -100,7 +100,7 @@ class RouteIndex {
       stack.push(layers[position] as RouterLayer)
       next = position + 1
     }
-    if (next !== layers.length) stack.push(new Sentinel(stack, layers, path, next))
+    stack.push(new Sentinel(stack, layers, path, next)) // also where none is left out: a handler may add one
     return stack
   }
 }
@@ -118,8 +118,8 @@ function pathnameOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * Takes the place of layers that cannot match. It matches nothing itself. When the router has another path, it puts back all layers
- * from here on, since others may match: a handler in front has rewritten `request.url`.
+ * Takes the place of layers that cannot match. It matches nothing itself. When the router has another path or other layers, it puts back
+ * all layers from here on, since others may match: a handler in front has rewritten `request.url`, or registered a route.
  */
 class Sentinel implements RouterLayer {
   readonly route = undefined
@@ -129,16 +129,20 @@ class Sentinel implements RouterLayer {
   readonly path: string
   /** The position of the first layer that was left out. */
   readonly next: number
+  /** Layers there were then. */
+  readonly count: number
 
   constructor(stack: RouterLayer[], layers: readonly RouterLayer[], path: string, next: number) {
     this.stack = stack
     this.layers = layers
     this.path = path
     this.next = next
+    this.count = layers.length
   }
 
   match(path: string): false {
-    if (path !== this.path) this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(this.next))
+    if (path !== this.path || this.layers.length !== this.count)
+      this.stack.splice(this.stack.indexOf(this) + 1, Infinity, ...this.layers.slice(this.next))
     return false
   }
 }
