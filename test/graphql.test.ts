@@ -278,6 +278,20 @@ t.test('of a document with several operations the one that is asked for runs, wh
   }
 })
 
+t.test('a text that looks like an operation name with another text is read as a text', async (t) => {
+  for (const jit of [false, true]) {
+    const app = await endpoint(t, { jit })
+    for (const operationName of ['A', 'B', 'C', 'A', 'B', 'C']) await ask(app, { query: TWO_OPERATIONS, operationName })
+    for (const name of ['A', 'B', 'C']) {
+      for (const operationName of [undefined, null, '', 'A', 'B', 'C']) {
+        const { body } = await ask(app, { query: `${name}:${TWO_OPERATIONS}`, operationName })
+        t.equal(body.data, undefined, `${name}: asked for ${String(operationName)} with jit ${jit}`)
+        t.match(body.errors[0].message, 'Syntax Error')
+      }
+    }
+  }
+})
+
 t.test('compiled documents answer as interpreted ones', async (t) => {
   const schema = /* GraphQL */ `
     interface Named {

@@ -8,7 +8,7 @@ await runSuite({
   yardstick: 'mercurius',
   yardstickTitle: 'plain Mercurius',
   works: QUERIES,
-  defaults: { launches: 4, rounds: 5, amount: 1500, warmup: 15_000 },
+  defaults: { launches: 4, rounds: 5, amount: 1500, warmup: 24_000 },
   candidates: [
     { name: 'mercurius', module: 'graphql/candidates/mercurius', export: 'start' },
     { name: 'mercurius (again)', module: 'graphql/candidates/mercurius', export: 'start' },

@@ -53,7 +53,8 @@ function parseJson(text: string): unknown {
   } catch {
     throw malformedBody('Request body is not valid JSON')
   }
-  if (hasBrackets(text, MAX_JSON_DEPTH + 1) && deeperThan(value, MAX_JSON_DEPTH)) {
+  // each level takes two brackets
+  if (text.length > 2 * MAX_JSON_DEPTH && hasBrackets(text, MAX_JSON_DEPTH + 1) && deeperThan(value, MAX_JSON_DEPTH)) {
     throw malformedBody(`Request body is nested deeper than ${MAX_JSON_DEPTH} levels`)
   }
   return value

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { GraphQLSchema } from 'graphql'
+import type { DocumentNode, GraphQLSchema } from 'graphql'
 import mercurius, { type MercuriusOptions } from 'mercurius'
 import type { Resolvers } from '../contract/graphql.js'
 import type { Limits } from './limits.js'
@@ -35,11 +35,14 @@ function jitOption({ jit = false }: GraphqlRoutesOptions): Pick<MercuriusOptions
   return { jit: jit === true ? 1 : jit }
 }
 
-/** Contexts of requests whose document the compiler may have. */
-const compiled = new WeakSet<object>()
+/**
+ * On a document that the compiler may have. A member like any other, since the engine works on a copy of each document.
+ */
+const MARK = 'twinrouteCompiles'
 
-export function mayCompile(context: object): void {
-  compiled.add(context)
+/** Lets the engine compile a document. */
+export function markCompilable(document: DocumentNode): void {
+  Object.assign(document, { [MARK]: true })
 }
 
 /**
@@ -47,9 +50,7 @@ export function mayCompile(context: object): void {
  * kept by text alone, so that of a document with two operations always the first one asked for would run.
  */
 function interpretByDefault(app: FastifyInstance): void {
-  app.graphql.addHook('preExecution', (_schema, document, context) =>
-    compiled.has(context) ? undefined : { document }
-  )
+  app.graphql.addHook('preExecution', (_schema, document) => (MARK in document ? undefined : { document }))
 }
 
 type EngineResolvers = NonNullable<MercuriusOptions['resolvers']>

@@ -6,7 +6,6 @@ import { sendFailure, sendResult } from './answer.js'
 import { checkCost, type CostRule } from './cost/cost-settings.js'
 import type { Variables } from './cost/cost-arithmetic.js'
 import type { Documents, PreparedOperation } from './documents/documents.js'
-import { mayCompile } from './engine.js'
 import { type ErrorFormat, formatResolverError, isDeliberate, RequestError } from './errors.js'
 import { readParameters } from './body.js'
 import { isTraced, traceOperation } from './trace-operation.js'
@@ -30,53 +29,65 @@ export interface Endpoint {
 export function createPostHandler(
   endpoint: Endpoint
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  const { createContext, format } = endpoint
+  // one async function for all of it: a promise for each step is what a request without a resolver that waits would pay for
   return async function graphql(request, reply) {
+    let running: Operation | undefined
     try {
-      const result = await execute(endpoint, request, reply)
-      return reply.sent ? reply : sendResult(reply, 200, result)
+      const operation = readOperation(endpoint, request)
+      const given = createContext(request, reply)
+      const context = isPromise(given) ? await given : given
+      running = operation
+      const result = await run(reply, operation, context)
+      if (result.data === undefined) throw new RequestError(result.errors ?? [])
+      return reply.sent ? reply : sendResult(reply, 200, resultBody(result, { reply, format }))
     } catch (error) {
-      return reply.sent ? reply : sendFailure(reply, error, endpoint.format)
+      return reply.sent ? reply : sendFailure(reply, running === undefined ? error : faultOf(running, error), format)
     }
   }
 }
 
-async function execute(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<object> {
-  const { query, operationName, variables } = readParameters(request.body)
-  const prepared = endpoint.documents.prepare(query, operationName, request.server.graphql.schema)
-  // without variables the engine need not check any
-  const used = prepared.operation.variableDefinitions?.length ? (variables ?? {}) : undefined
-  const coerced = (): Variables => coerceVariables(prepared, used ?? {}, endpoint.variables)
-  if (endpoint.cost !== undefined) checkCost(prepared.cost, endpoint.cost, coerced)
-  if (used !== undefined && !isSmall(request.headers)) coerced()
-  const given = endpoint.createContext(request, reply)
-  const context = isPromise(given) ? await given : given
-  if (prepared.compilable) mayCompile(context)
-  const result = await run(reply, prepared, { context, variables: used, check: coerced })
-  return result.errors === undefined ? result : withErrors(result, result.errors, { reply, format: endpoint.format })
-}
-
-interface Run {
-  context: GraphqlContext
+/** What a request asks for, which may run. */
+interface Operation {
+  prepared: PreparedOperation
+  /** Undefined when the operation has none, so that the engine need not check any. */
   variables: Variables | undefined
-  /** Throws what is wrong with the variables. */
-  check: () => void
+  /** The variables as resolvers get them. Throws what is wrong with them. */
+  coerced: () => Variables
 }
 
-/** Runs an operation. What is wrong with variables is said in our words: the engine names similar fields and values. */
-async function run(reply: FastifyReply, prepared: PreparedOperation, { context, variables, check }: Run) {
+function readOperation({ documents, cost, variables: rules }: Endpoint, request: FastifyRequest): Operation {
+  const { query, operationName, variables: given } = readParameters(request.body)
+  const prepared = documents.prepare(query, operationName, request.server.graphql.schema)
+  const variables = prepared.operation.variableDefinitions?.length ? (given ?? {}) : undefined
+  const coerced = (): Variables => coerceVariables(prepared, variables ?? {}, rules)
+  if (cost !== undefined) checkCost(prepared.cost, cost, coerced)
+  if (variables !== undefined && !isSmall(request.headers)) coerced()
+  return { prepared, variables, coerced }
+}
+
+function run(
+  reply: FastifyReply,
+  { prepared, variables }: Operation,
+  context: GraphqlContext
+): Promise<ExecutionResult> {
   const { document, operation } = prepared
-  let result: ExecutionResult
+  if (!isTraced()) return reply.graphql(document, context, variables)
+  return traceOperation(operation, reply, () => reply.graphql(document, context, variables))
+}
+
+/** What is wrong with variables is said in our words: the engine names similar fields and values. */
+function faultOf({ coerced }: Operation, thrown: unknown): unknown {
   try {
-    result = await (isTraced()
-      ? traceOperation(operation, reply, () => reply.graphql(document, context, variables))
-      : reply.graphql(document, context, variables))
-  } catch (error) {
-    check()
-    throw error
+    coerced()
+    return thrown
+  } catch (fault) {
+    return fault
   }
-  if (result.data !== undefined) return result
-  check()
-  throw new RequestError(result.errors ?? [])
+}
+
+function resultBody(result: ExecutionResult, { reply, format }: { reply: FastifyReply; format: ErrorFormat }): object {
+  return result.errors === undefined ? result : withErrors(result, result.errors, { reply, format })
 }
 
 function withErrors(

@@ -3,6 +3,7 @@
  * cannot be told, as with objects of custom scalars.
  */
 export function argumentsKey(args: object): string | undefined {
+  if (isEmpty(args)) return '{}'
   let exact = true
   const text = JSON.stringify(args, function (this: Record<string, unknown>, name, value: unknown) {
     // `this` has the value as it was before a toJSON of its own changed it
@@ -11,6 +12,11 @@ export function argumentsKey(args: object): string | undefined {
     return exact ? withSortedKeys(value) : undefined
   })
   return exact ? text : undefined
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
 }
 
 function withSortedKeys(value: unknown): unknown {

@@ -28,6 +28,8 @@ class FieldCache implements ResultCache {
   readonly #store: ResultStore
   /** Reads under way, by key. */
   readonly #running = new Map<string, Promise<unknown>>()
+  /** Where each field was read last. */
+  readonly #lastPlaces = new Map<string, { generation: number; place: string; key: string }>()
 
   constructor(options: ResultCacheOptions) {
     this.#options = options
@@ -51,12 +53,21 @@ class FieldCache implements ResultCache {
     const generation = attempt(() => this.#store.generation(field), read)
     return thenOrNow(generation, (generation) => {
       if (generation === undefined) return read.load()
-      const key = `${field}#${generation}#${place}`
+      const key = this.#keyOf(field, generation, place)
       return thenOrNow(
         attempt(() => this.#store.get(key), read),
         (kept) => (kept === undefined ? this.#load({ field, generation, key }, read) : kept.value)
       )
     })
+  }
+
+  /** Mostly that of the last read, which is not put together, copied and hashed anew. */
+  #keyOf(field: string, generation: number, place: string): string {
+    const last = this.#lastPlaces.get(field)
+    if (last?.generation === generation && last.place === place) return last.key
+    const key = `${field}#${generation}#${place}`
+    this.#lastPlaces.set(field, { generation, place, key })
+    return key
   }
 
   /** Scope and arguments; undefined when the result has no owner, or cannot be told from others. */

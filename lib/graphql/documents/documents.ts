@@ -14,6 +14,7 @@ import {
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { isCompilable, pickOperation } from './operation.js'
+import { markCompilable } from '../engine.js'
 import type { CostRule } from '../cost/cost-settings.js'
 import type { Cost } from '../cost/cost-arithmetic.js'
 import { costOfOperation } from '../cost/count-cost.js'
@@ -23,6 +24,9 @@ import { MEBIBYTE } from '../../options/defaults.js'
 
 /** An operation that may run: parsed, validated and measured. */
 export interface PreparedOperation {
+  /** What it was prepared for. */
+  text: string
+  operationName: string | undefined
   /** Holds this operation alone. One object for each text and operation name: the engine's caches use it as their key. */
   document: DocumentNode
   operation: OperationDefinitionNode
@@ -30,8 +34,6 @@ export interface PreparedOperation {
   nodes: number
   schema: GraphQLSchema
   cost: Cost
-  /** The compiler may have it. False when there is no compiler. */
-  compilable: boolean
 }
 
 export interface DocumentRules {
@@ -70,11 +72,17 @@ export class Documents {
     const { limits } = this.#rules
     if (text.length > limits.text) throwHttpRefusal(400, `The query is longer than ${limits.text} characters`)
     if (schema !== this.#schema) this.#startOver(schema)
-    // a name holds no colon, so no two pairs make the same key
+    // most texts are asked for with one operation name, or none: a key put together has to be copied to be looked up
+    const known = this.#prepared.get(text)
+    if (known === undefined) return this.#add(text, this.#compile(text, operationName, schema))
+    if (isOf(known, text, operationName)) return known
     const key = `${operationName ?? ''}:${text}`
-    const known = this.#prepared.get(key)
-    if (known !== undefined) return known
-    const prepared = this.#compile(text, operationName, schema)
+    const other = this.#prepared.get(key)
+    if (other !== undefined && isOf(other, text, operationName)) return other
+    return this.#add(key, this.#compile(text, operationName, schema))
+  }
+
+  #add(key: string, prepared: PreparedOperation): PreparedOperation {
     this.#prepared.set(key, prepared, { size: key.length + prepared.nodes * BYTES_PER_NODE })
     return prepared
   }
@@ -92,7 +100,8 @@ export class Documents {
     checkShape(picked, limits)
     const cost = rule === undefined ? 0 : costOfOperation(picked, rule, schema)
     const nodes = compactLocations(picked.document)
-    return { ...picked, nodes, cost, schema, compilable: jit && isCompilable(picked.document, schema) }
+    if (jit && isCompilable(picked.document, schema)) markCompilable(picked.document)
+    return { ...picked, text, operationName, nodes, cost, schema }
   }
 
   #validate(document: DocumentNode, schema: GraphQLSchema): void {
@@ -102,6 +111,11 @@ export class Documents {
     // after as many as the limit there is one that says there are more
     if (errors.length > 0) throw new RequestError(errors.slice(0, Math.max(1, limits.validationErrors)))
   }
+}
+
+/** Whether this was asked for: a text may look like the key of another one. */
+function isOf(prepared: PreparedOperation, text: string, operationName: string | undefined): boolean {
+  return prepared.operationName === operationName && prepared.text === text
 }
 
 function parseText(text: string, { tokens }: Limits): DocumentNode {
