@@ -14,10 +14,12 @@ import { REST } from './rest.js'
 import { WORKS, type Work } from './workload.js'
 
 /** Until V8 has compiled what it will; Valgrind runs this part without counting. */
-const WARM_UP = 80_000
+const WARM_UP = 100_000
 /** Requests of a new set of connections, which are opened and closed as well. */
 const SETTLE = 200
 const AMOUNT = 3000
+/** V8 compiles in some of them, and all that it does is not known by name: the cheapest one counts. */
+const ATTEMPTS = 4
 const NAMES = ['fastify', 'twinroute', 'twinroute res.json', 'twinroute/express']
 
 const SERVER = fileURLToPath(new URL('serve.js', import.meta.url))
@@ -49,6 +51,11 @@ for (const work of works) {
   }
 }
 
+/** With what runs beside the requests, twice: where it is much, it is known too roughly to be left out. */
+function weight({ ours, background }: Profile): number {
+  return ours.instructions + 2 * background.instructions
+}
+
 /** Per request, and its ratio to the first candidate's. */
 function beside(cost: number, yardstick: number): string {
   return `${Math.round(cost / AMOUNT)
@@ -66,10 +73,14 @@ async function count(candidate: Candidate, work: Work): Promise<Profile> {
     await load(port, work, WARM_UP)
     control(child, ['-i', 'on'])
     await load(port, work, SETTLE)
-    control(child, ['-z'])
-    await load(port, work, AMOUNT)
-    control(child, ['-d'])
-    return selfCost(readFileSync(`${file}.1`, 'utf8'))
+    const profiles = []
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      control(child, ['-z'])
+      await load(port, work, AMOUNT)
+      control(child, ['-d'])
+      profiles.push(selfCost(readFileSync(`${file}.${attempt}`, 'utf8')))
+    }
+    return profiles.reduce((best, profile) => (weight(profile) < weight(best) ? profile : best))
   } finally {
     child.kill('SIGKILL')
     rmSync(folder, { recursive: true })
