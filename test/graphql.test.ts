@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import express, { type RequestHandler } from 'express'
 import Fastify from 'fastify'
-import { buildSchema, GraphQLError } from 'graphql'
+import { buildSchema, GraphQLError, GraphQLScalarType, parse } from 'graphql'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,6 +15,10 @@ import { basicContext, bearerContext, graphqlRoutes, type GraphqlContext } from 
 import { SETUP_ERRORS } from '../dist/graphql/setup-error.js'
 import { appOf } from './support/hosts.js'
 import { ask, createResolvers, endpoint, post, typeDefs } from './support/graphql.js'
+
+function fail(message: string): never {
+  throw new Error(message)
+}
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const NEW_TYPE = 'application/graphql-response+json'
@@ -289,6 +293,81 @@ t.test('a text that looks like an operation name with another text is read as a 
         t.match(body.errors[0].message, 'Syntax Error')
       }
     }
+  }
+})
+
+t.test('an operation name that makes a key look like another text finds no operation', async (t) => {
+  const app = await endpoint(t, { typeDefs: 'type Query { a: Int b: Int }', resolvers: {} })
+  await ask(app, '{b}#:{a}')
+  await ask(app, '{a}')
+  const { body } = await ask(app, { query: '{a}', operationName: '{b}#' })
+  t.strictSame(body, { errors: [{ message: 'Unknown operation named "{b}#".' }] })
+})
+
+t.test('an operation that a resolver runs with its own context is the one that it names', async (t) => {
+  for (const jit of [false, true]) {
+    const typeDefs = 'type Query { a: String b: String both: [String] }'
+    const text = 'query A { a } query B { b }'
+    const both = async (_: unknown, _args: unknown, context: any) => {
+      const names = []
+      for (const name of ['A', 'B']) {
+        const { data } = await context.app.graphql(text, context, undefined, name)
+        names.push(...Object.values(data))
+      }
+      return names
+    }
+    const app = await endpoint(t, { jit, typeDefs, resolvers: { Query: { a: () => 'a', b: () => 'b', both } } })
+    for (let time = 0; time < 4; time++) {
+      t.strictSame((await ask(app, '{ both }')).body, { data: { both: ['a', 'b'] } }, `jit ${jit}, time ${time}`)
+    }
+  }
+})
+
+t.test('a context may be anything that behaves like a promise', async (t) => {
+  const app = await endpoint(t, {
+    typeDefs: 'type Query { id: String who: String }',
+    resolvers: { Query: { id: (...[, , { requestId }]: any[]) => requestId, who: (...[, , { who }]: any[]) => who } },
+    context: () =>
+      ({ then: (resolve: (context: object) => void) => void setImmediate(resolve, { who: 'me' }) }) as never
+  })
+  t.match((await ask(app, '{ id who }')).body, { data: { id: /./, who: 'me' } })
+})
+
+t.test('a document written as JSON is not compiled, whatever members it has', async (t) => {
+  const app = await endpoint(t, {
+    jit: true,
+    typeDefs: 'type Query { a: Int b: Int }',
+    resolvers: { Query: { a: () => 1, b: () => 2 } }
+  })
+  const tree = parse('query A { a } query B { b }', { noLocation: true })
+  const text = JSON.stringify({ ...tree, compilable: true, twinroute: true, twinrouteCompiles: true })
+  for (const name of ['A', 'B', 'A', 'B', 'A', 'B']) {
+    const { data } = await app.graphql(text, {}, undefined, name)
+    t.strictSame(Object.keys(data ?? {}), [name.toLowerCase()])
+  }
+})
+
+t.test('a result that cannot be written is a fault of the server: the variables are not looked at again', async (t) => {
+  let reads = 0
+  const Once = new GraphQLScalarType({
+    name: 'Once',
+    serialize: (value) => value,
+    parseValue(value) {
+      if (++reads > 2) throw new Error('used before') // the engine checks variables and then takes them
+      return value
+    }
+  })
+  for (const value of [1n, { toJSON: () => fail('no JSON') }]) {
+    reads = 0
+    const resolvers = { Once, Query: { spend: () => value } }
+    const typeDefs = 'scalar Once type Query { spend(token: Once): Once }'
+    const app = await endpoint(t, { typeDefs, resolvers, complexity: false })
+    const { status, body } = await ask(app, {
+      query: 'query ($token: Once) { spend(token: $token) }',
+      variables: { token: 'x' }
+    })
+    t.equal(status, 500)
+    t.notMatch(JSON.stringify(body), /used before|Variable/)
   }
 })
 
@@ -626,6 +705,28 @@ t.test('resolvers that take too long', async (t) => {
       signals.map(({ aborted }) => aborted),
       [true, true]
     )
+  })
+
+  t.test('what a resolver throws behind the timeout is logged, though nobody is answered', async (t) => {
+    const lines: string[] = []
+    let late: (() => void) | undefined
+    const logged = new Promise<void>((resolve) => (late = resolve))
+    const write = (line: string): void => {
+      lines.push(line)
+      if (line.includes('database gone')) late?.()
+    }
+    const app = await appOf(t, {
+      routes: { a: { GET: () => 1 } },
+      options: { handlerTimeout: 40, fastifyOptions: { logger: { level: 'error', stream: { write } } } }
+    })
+    let fail: ((error: Error) => void) | undefined
+    const resolvers = { Query: { never: () => new Promise((_resolve, reject) => (fail = reject)) } }
+    await app.register(graphqlRoutes, { ...stuck, resolvers })
+    t.equal((await ask(app, '{ never }')).status, 503)
+    t.notOk(lines.some((line) => line.includes('database gone')))
+    fail?.(new Error('database gone'))
+    await logged
+    t.equal(lines.filter((line) => line.includes('database gone')).length, 1)
   })
 
   t.test("Fastify's own handler timeout answers in the errors form", async (t) => {

@@ -83,14 +83,12 @@ export const PREFLIGHT_CONFIG: RouteState & { cors: object } = {
 
 /** Any origin may read the answer, without credentials, unless CORS has granted this very origin. */
 function allowAnyOrigin(reply: FastifyReply): void {
-  // of both, the reply and its raw response; to ask for one header costs more, as its name is long
+  // of both, the reply and its raw response; each question for one header would put its name into lower case and look that up
   const { [ALLOW_ORIGIN]: origin, [ALLOW_CREDENTIALS]: credentials } = reply.getHeaders()
   if (origin !== undefined) return
   reply.header(ALLOW_ORIGIN, '*')
-  if (credentials === undefined) return
   // browsers refuse the two together, and rightly
-  reply.removeHeader(ALLOW_CREDENTIALS)
-  reply.raw.removeHeader(ALLOW_CREDENTIALS)
+  if (credentials !== undefined) reply.removeHeader(ALLOW_CREDENTIALS)
 }
 
 /** The answer to OPTIONS. Headers that CORS allows beyond ours stay allowed. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import mercurius, { type MercuriusOptions } from 'mercurius'
@@ -36,13 +37,14 @@ function jitOption({ jit = false }: GraphqlRoutesOptions): Pick<MercuriusOptions
 }
 
 /**
- * On a document that the compiler may have. A member like any other, since the engine works on a copy of each document.
+ * The name of a member of documents that the compiler may have. A name that nobody can guess, since the engine also takes a document
+ * written as JSON; no symbol, since it works on a structured clone, which has none.
  */
-const MARK = 'twinrouteCompiles'
+const COMPILABLE = `twinroute.${randomUUID()}`
 
 /** Lets the engine compile a document. */
 export function markCompilable(document: DocumentNode): void {
-  Object.assign(document, { [MARK]: true })
+  Object.assign(document, { [COMPILABLE]: true })
 }
 
 /**
@@ -50,7 +52,7 @@ export function markCompilable(document: DocumentNode): void {
  * kept by text alone, so that of a document with two operations always the first one asked for would run.
  */
 function interpretByDefault(app: FastifyInstance): void {
-  app.graphql.addHook('preExecution', (_schema, document) => (MARK in document ? undefined : { document }))
+  app.graphql.addHook('preExecution', (_schema, document) => (COMPILABLE in document ? undefined : { document }))
 }
 
 type EngineResolvers = NonNullable<MercuriusOptions['resolvers']>

@@ -30,19 +30,22 @@ export function createPostHandler(
   endpoint: Endpoint
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
   const { createContext, format } = endpoint
-  // one async function for all of it: a promise for each step is what a request without a resolver that waits would pay for
+  // one async function for all of it: a request whose resolvers are synchronous would pay for a promise at each step
   return async function graphql(request, reply) {
-    let running: Operation | undefined
+    let atEngine: Operation | undefined
     try {
       const operation = readOperation(endpoint, request)
       const given = createContext(request, reply)
       const context = isPromise(given) ? await given : given
-      running = operation
+      atEngine = operation
       const result = await run(reply, operation, context)
-      if (result.data === undefined) throw new RequestError(result.errors ?? [])
-      return reply.sent ? reply : sendResult(reply, 200, resultBody(result, { reply, format }))
+      if (result.data === undefined) throw new RequestError(result.errors ?? []) // the variables, which are looked at below
+      atEngine = undefined
+      const body = result.errors === undefined ? result : withErrors(result, result.errors, { reply, format })
+      return reply.sent ? reply : sendResult(reply, 200, body)
     } catch (error) {
-      return reply.sent ? reply : sendFailure(reply, running === undefined ? error : faultOf(running, error), format)
+      const fault = atEngine === undefined ? error : faultOf(atEngine, error)
+      return reply.sent ? reply : sendFailure(reply, fault, format)
     }
   }
 }
@@ -76,7 +79,7 @@ function run(
   return traceOperation(operation, reply, () => reply.graphql(document, context, variables))
 }
 
-/** What is wrong with variables is said in our words: the engine names similar fields and values. */
+/** Why the engine has not run an operation. What is wrong with variables is said in our words: the engine's name similar fields and values. */
 function faultOf({ coerced }: Operation, thrown: unknown): unknown {
   try {
     coerced()
@@ -84,10 +87,6 @@ function faultOf({ coerced }: Operation, thrown: unknown): unknown {
   } catch (fault) {
     return fault
   }
-}
-
-function resultBody(result: ExecutionResult, { reply, format }: { reply: FastifyReply; format: ErrorFormat }): object {
-  return result.errors === undefined ? result : withErrors(result, result.errors, { reply, format })
 }
 
 function withErrors(

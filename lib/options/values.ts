@@ -46,5 +46,5 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
 
 /** Goes on with a value at once, and with that of a promise when it has come: what can be synchronous stays so. */
 export function thenOrNow<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return isPromise(value) ? value.then(next) : next(value)
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value) // what only behaves like a promise may return nothing
 }

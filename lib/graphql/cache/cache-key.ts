@@ -3,7 +3,7 @@
  * cannot be told, as with objects of custom scalars.
  */
 export function argumentsKey(args: object): string | undefined {
-  if (isEmpty(args)) return '{}'
+  if (isEmpty(args)) return '{}' // most fields; the engine makes them plain objects
   let exact = true
   const text = JSON.stringify(args, function (this: Record<string, unknown>, name, value: unknown) {
     // `this` has the value as it was before a toJSON of its own changed it

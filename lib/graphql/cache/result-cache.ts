@@ -28,8 +28,8 @@ class FieldCache implements ResultCache {
   readonly #store: ResultStore
   /** Reads under way, by key. */
   readonly #running = new Map<string, Promise<unknown>>()
-  /** Where each field was read last. */
-  readonly #lastPlaces = new Map<string, { generation: number; place: string; key: string }>()
+  /** The last key of each field, and what it was made of. */
+  readonly #lastKeys = new Map<string, { generation: number; place: string; key: string }>()
 
   constructor(options: ResultCacheOptions) {
     this.#options = options
@@ -63,10 +63,10 @@ class FieldCache implements ResultCache {
 
   /** Mostly that of the last read, which is not put together, copied and hashed anew. */
   #keyOf(field: string, generation: number, place: string): string {
-    const last = this.#lastPlaces.get(field)
+    const last = this.#lastKeys.get(field)
     if (last?.generation === generation && last.place === place) return last.key
     const key = `${field}#${generation}#${place}`
-    this.#lastPlaces.set(field, { generation, place, key })
+    this.#lastKeys.set(field, { generation, place, key })
     return key
   }
 

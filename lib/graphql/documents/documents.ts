@@ -24,10 +24,10 @@ import { MEBIBYTE } from '../../options/defaults.js'
 
 /** An operation that may run: parsed, validated and measured. */
 export interface PreparedOperation {
-  /** What it was prepared for. */
+  /** What it was prepared for, with `operationName`. */
   text: string
   operationName: string | undefined
-  /** Holds this operation alone. One object for each text and operation name: the engine's caches use it as their key. */
+  /** Holds this operation alone. The same object as long as it is kept: the engine's caches use it as their key. */
   document: DocumentNode
   operation: OperationDefinitionNode
   /** How many nodes the document has, by which its weight is told. */
@@ -113,7 +113,7 @@ export class Documents {
   }
 }
 
-/** Whether this was asked for: a text may look like the key of another one. */
+/** Whether this was asked for: a text may look like the key of an operation, and a key like another text. */
 function isOf(prepared: PreparedOperation, text: string, operationName: string | undefined): boolean {
   return prepared.operationName === operationName && prepared.text === text
 }
