@@ -98,7 +98,10 @@ function programOf({ file }: Sheet): string {
 /** Lines of a shell, which are typed beside the sources. */
 async function runLines({ file, text }: Sheet): Promise<string> {
   // The command of this repository, in place of the installed one
-  const lines = text.replaceAll('npx twinroute', 'node "$TWINROUTE/dist/command/twinroute.js"')
+  const lines = text.replaceAll(
+    /npx twinroute|node_modules\/\.bin\/twinroute/g,
+    'node "$TWINROUTE/dist/command/twinroute.js"'
+  )
   const cwd = join(workshop, 'src', file.split('/')[0] ?? '')
   const { stdout } = await run('bash', ['-e', '-c', lines], {
     cwd,
